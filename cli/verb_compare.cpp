@@ -9,6 +9,7 @@
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/output.hpp"
+#include "core/base/printable.hpp"
 #include "sweeps/compare/compare.hpp"
 #include "sweeps/compare/compare_report.hpp"
 #include "sweeps/compare/derived_metric.hpp"
@@ -151,10 +152,10 @@ int compare_verb(const Arguments& arguments) {
     Table table = comparison_csv_table(comparison);
     add_two_stage_columns(table, listing, comparison, staged);
     print(csv_of(table));
-    if (!listing.tables.empty()) tell(tables_note(listing));
+    if (!listing.tables.empty()) tell(printable(tables_note(listing)));
   } else if (!rows.empty()) {
     print(comparison_text(listing, comparison, colour_of_stdout()) +
-          two_stage_text(listing, staged));
+          printable(two_stage_text(listing, staged)));
   }
   if (!problem) return 0;
   log(LogLevel::Warning, problem->sentence);

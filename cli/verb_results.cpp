@@ -9,6 +9,7 @@
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/printable.hpp"
 #include "sweeps/compare/arms_report.hpp"
 #include "sweeps/compare/two_stage_report.hpp"
 #include "sweeps/report/bits_per_byte.hpp"
@@ -104,11 +105,12 @@ std::string listing_by_cell(const Listing& listing, const ResultsQuery& query, R
   std::vector<std::string> titles;
   for (const TableColumn& column : table.columns) titles.push_back(column.title);
   std::string text = text_of(table, colour_of_stdout());
-  if (!listing.planned) text += store_text(listing) + "\n";
+  if (!listing.planned) text += printable(store_text(listing)) + "\n";
   bool starred = false;
   for (const std::size_t row : cells) starred = starred || listing.baseline[row];
   if (starred && std::ranges::find(titles, "alias") != titles.end()) text += "* baseline\n";
-  return text + footnotes(listing, cells, titles) + evaluations_note(listing, cells, titles);
+  return text +
+         printable(footnotes(listing, cells, titles) + evaluations_note(listing, cells, titles));
 }
 
 std::string listing_by_arm(const Listing& listing, const ResultsQuery& query, ResultsForm form,
@@ -130,7 +132,7 @@ std::string listing_by_arm(const Listing& listing, const ResultsQuery& query, Re
     return csv_of(table);
   }
   return arms_text(listing, comparison, metrics, colour_of_stdout()) +
-         two_stage_text(listing, staged) + footnotes(listing, cells, metrics);
+         printable(two_stage_text(listing, staged) + footnotes(listing, cells, metrics));
 }
 
 }  // namespace

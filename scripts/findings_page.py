@@ -128,7 +128,7 @@ def arm_table(table: ArmTable, comparisons: Comparisons) -> str:
 
 def factor_table(table: FactorTable, comparisons: Comparisons) -> str:
     said = comparisons.of(table.finding, table.by, table.metric)
-    effects = next(e for e in said["effects"] if e["factor"] == table.factor and not e["exploratory"])
+    effects = next(e for e in said["effects"] if e["factor"] == table.factor and e["within"] is None)
     rows = []
     for group in effects["groups"]:
         contrast = group["contrast"]

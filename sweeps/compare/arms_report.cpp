@@ -10,6 +10,7 @@
 
 #include "core/base/grouped.hpp"
 #include "core/base/json_text.hpp"
+#include "core/base/printable.hpp"
 #include "sweeps/compare/arms_notes.hpp"
 #include "sweeps/compare/number_text.hpp"
 #include "sweeps/compare/two_stage_report.hpp"
@@ -209,7 +210,7 @@ std::string arms_text(const Listing& listing, const ArmComparison& comparison,
     }
     table.rows.push_back(std::move(line));
   }
-  return text_of(table, colour) + arms_notes(listing, comparison, metrics);
+  return text_of(table, colour) + printable(arms_notes(listing, comparison, metrics));
 }
 
 Table arms_csv_table(const ArmComparison& comparison, const std::vector<std::string>& metrics) {

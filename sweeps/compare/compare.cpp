@@ -16,11 +16,13 @@
 #include "sweeps/compare/combination_pairing.hpp"
 #include "sweeps/compare/factor_name.hpp"
 #include "sweeps/compare/multiplicity.hpp"
+#include "sweeps/compare/parameter_basis.hpp"
 #include "sweeps/compare/training_basis.hpp"
 #include "sweeps/compare/variance.hpp"
 #include "sweeps/report/evaluation_basis.hpp"
 #include "sweeps/report/filter.hpp"
 #include "sweeps/report/level_text.hpp"
+#include "sweeps/report/results_query.hpp"
 
 namespace depthgrid {
 namespace {
@@ -207,20 +209,22 @@ std::vector<std::string> metrics_of(const Listing& listing) {
   return {names.begin(), names.end()};
 }
 
-/// Of cells that are to be equal in trainable parameters.
-BasisMismatch parameter_mismatch(const Listing& listing, std::size_t mine, std::size_t theirs,
-                                 std::optional<double> tolerance) {
-  const std::int64_t a = listing.cells[mine].parameters, b = listing.cells[theirs].parameters;
-  BasisMismatch out;
-  if (!tolerance || a <= 0 || b <= 0) return out;
-  const double apart = std::abs(static_cast<double>(a) / static_cast<double>(b) - 1);
-  if (apart <= *tolerance) return out;
-  out.differences.push_back({"the number of parameters", Value(a), Value(b)});
-  out.advice = fmt::format(
-      "{:.3g} % apart, {:.3g} % allowed; in the sweep file, match: {{on: parameters, tolerance: "
-      "{}}} makes arms equal (docs/comparing.md)",
-      100 * apart, 100 * *tolerance, shortest(*tolerance));
-  return out;
+/// A metric by its name or the last part of it.
+/// @throws UserError (Usage) if there is none, also if a column of results that is none is meant.
+std::string metric_named(const Listing& listing, const std::string& word) {
+  const std::vector<std::string> metrics = metrics_of(listing), columns = query_names(listing);
+  const bool is_metric = std::ranges::any_of(metrics, [&word](const std::string& name) {
+    return name == word || name.ends_with("." + word);
+  });
+  if (!is_metric && std::ranges::find(columns, word) != columns.end()) {
+    throw UserError(
+        ExitCode::Usage,
+        fmt::format("--metric {}: that is a column of results, but no metric that a training or an "
+                    "evaluation gives: one was expected, as {}{}",
+                    word, listing.metric,
+                    word == "parameters" ? "; --at parameters compares arms of equal size" : ""));
+  }
+  return resolve_name(word, metrics, "depthgrid results STORE --csv");
 }
 
 /// Of cells whose times are compared.
@@ -266,6 +270,16 @@ bool sees_future(const Listing& listing, const std::vector<std::size_t>& rows,
   });
 }
 
+/// Whether the answer is of another question than the sweep's own: of another metric, or of one
+/// that was made up of curves. The sweep's own, read at an equal cost, is its own.
+bool asks_other_metric(const Listing& listing, const ComparisonQuery& asked,
+                       const std::string& metric) {
+  if (!asked.derived) return metric != listing.metric;
+  const std::string& name = asked.derived->name;
+  return name.starts_with("steps_to_target.") || name.starts_with("late_noise.") ||
+         (!asked.metric.empty() && asked.metric != listing.metric);
+}
+
 /// Factors in full, each once, with what else the query needs; as a user wrote them before.
 ComparisonQuery resolved_query(const Listing& listing, ComparisonQuery query) {
   std::vector<std::string> by;
@@ -290,7 +304,7 @@ ComparisonQuery resolved_query(const Listing& listing, ComparisonQuery query) {
   } else if (query.metric.empty()) {
     query.metric = listing.metric;
   } else {
-    query.metric = resolve_name(query.metric, metrics_of(listing), "depthgrid results STORE --csv");
+    query.metric = metric_named(listing, query.metric);
   }
   if (query.goal.empty()) query.goal = goal_of(listing, query.metric);
   check_allowed_words(query.allowed);
@@ -347,6 +361,7 @@ Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>&
   Comparison out;
   out.metric = query.metric;
   out.goal = query.goal;
+  out.exploratory = asks_other_metric(listing, asked, query.metric);
   out.margin = query.margin;
   out.baseline_named = !query.baseline.empty();
   const Variable* const variable =

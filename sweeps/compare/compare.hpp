@@ -64,6 +64,7 @@ struct EffectTable {
 /// The answer.
 struct Comparison {
   std::string metric, goal, unit;
+  bool exploratory = false;  // of another metric than the sweep's own, or of --target or --last
   bool sees_future = false;  // the metric is of a pass that looks ahead, in some cell
   std::optional<double> margin;
   bool baseline_named = false;       // by the query, not by the sweep

@@ -93,12 +93,14 @@ std::string common_notes(const Comparison& comparison, bool marks) {
   out += "difference: level − baseline, of means over the seeds of both (the n pairs)\n";
   if (pairs >= 2) {
     out += fmt::format(
-        "p: t test of the pairs; Holm p and {}: of the family of {} contrast{} (all of --by {}{})\n"
+        "p: t test of the pairs; Holm p and {}: of the family of {} contrast{} (all of --by "
+        "{}{}{})\n"
         "improved: share of seeds; of a single test with power .8, before Holm's correction: "
         "detectable at these seeds, and the seeds for this, to detect a difference of this size\n",
         marks ? "`all at once`" : "all at once", comparison.family,
         comparison.family == 1 ? "" : "s", fmt::join(comparison.by, ", "),
-        comparison.within.empty() ? "" : ", at each level of " + comparison.within);
+        comparison.within.empty() ? "" : ", at each level of " + comparison.within,
+        comparison.exploratory ? ", of this call alone: exploratory" : "");
     if (fewest <= kFewPairs) {
       out += fmt::format(
           "an interval of {} seeds is wide, and rests on differences that are normally "

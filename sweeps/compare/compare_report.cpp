@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/printable.hpp"
 #include "sweeps/compare/arms_notes.hpp"
 #include "sweeps/compare/compare_notes.hpp"
 #include "sweeps/compare/effect_entries.hpp"
@@ -100,26 +104,80 @@ std::string effects_text(const EffectTable& table, const Comparison& comparison,
   return text;
 }
 
-std::string table_text(const EffectTable& table, const Comparison& comparison, Colour colour) {
+/// A leaf in which the cells of a table differ; LEAF if there is none.
+std::string varying_leaf(const Listing& listing, const EffectTable& table) {
+  std::map<std::string, std::string> known;
+  for (const ComparedRow& row : table.rows) {
+    for (const std::size_t cell : row.group.cells) {
+      for (const auto& [leaf, value] : listing.cells[cell].overrides) {
+        const std::string text = canonical_json(value);
+        if (leaf != "seed" && known.emplace(leaf, text).first->second != text) return leaf;
+      }
+    }
+  }
+  return "LEAF";
+}
+
+/// Why the levels of a table of one slice are beside no baseline, and what to do.
+std::string no_baseline_note(const Listing& listing, const EffectTable& table) {
+  if (table.within.empty() || table.baseline_selected || table.rows.empty()) return {};
+  if (table.baseline_name.empty()) {
+    return "no differences: the sweep has no baseline; --baseline NAME compares with one\n";
+  }
+  return fmt::format(
+      "no differences: the baseline {} has no cells at {}; --by {} compares levels there, and "
+      "--baseline NAME with another group\n",
+      table.baseline_name, table.within, varying_leaf(listing, table));
+}
+
+/// Completed cells that have no number of the metric, which a table shows only as seeds left out.
+std::string no_number_note(const Listing& listing, const Comparison& comparison) {
+  constexpr std::size_t kMost = 6;
+  if (!comparison.lacking.empty()) return {};  // told by its own note
+  std::set<std::size_t> cells;
+  for (const EffectTable& table : comparison.effects) {
+    for (const ComparedRow& row : table.rows) {
+      for (const std::size_t at : row.group.cells) {
+        const CellSummary& cell = listing.cells[at];
+        const auto figure = cell.metrics.find(comparison.metric);
+        const bool none = figure == cell.metrics.end() || std::isnan(figure->second);
+        if (cell.status == CellStatus::Completed && none) cells.insert(at);
+      }
+    }
+  }
+  if (cells.empty()) return {};
+  std::vector<std::string> names;
+  for (const std::size_t at : cells) {
+    if (names.size() < kMost) names.push_back(listing.cells[at].alias);
+  }
+  return fmt::format("completed, but {} is NaN or missing (no finite number), so left out: {}{}\n",
+                     comparison.metric, fmt::join(names, "; "),
+                     cells.size() > kMost ? fmt::format(" and {} more", cells.size() - kMost) : "");
+}
+
+std::string table_text(const Listing& listing, const EffectTable& table,
+                       const Comparison& comparison, Colour colour) {
   std::string out;
   if (!table.within.empty()) {
-    out = fmt::format("at {}{}:\n", table.within, table.exploratory ? " (exploratory)" : "");
+    out = printable(
+        fmt::format("at {}{}:\n", table.within, table.exploratory ? " (exploratory)" : ""));
   }
   out += effects_text(table, comparison, colour);
   if (const Table evidence = evidence_table(table, "p");
       !table.exploratory && !evidence.rows.empty()) {
     out += text_of(evidence, colour);
   }
+  std::string notes = no_baseline_note(listing, table);
   if (!table.others.empty()) {
-    out += fmt::format("a seed is the mean over the combinations of {} that both sides have\n",
-                       fmt::join(table.others, ", "));
+    notes += fmt::format("a seed is the mean over the combinations of {} that both sides have\n",
+                         fmt::join(table.others, ", "));
   }
   if (!table.moving_with.empty()) {
-    out +=
+    notes +=
         fmt::format("{} differ{} from level to level, too: an effect is of all together\n",
                     fmt::join(table.moving_with, ", "), table.moving_with.size() == 1 ? "s" : "");
   }
-  return out + left_out_notes(table) + trend_line(table);
+  return out + printable(notes + left_out_notes(table) + trend_line(table));
 }
 
 std::string share_text(const char* of, const std::string& factor, const BlockEffect& effect) {
@@ -157,35 +215,40 @@ std::string variance_text(const VarianceTable& table) {
 }  // namespace
 
 std::string comparison_text(const Listing& listing, const Comparison& comparison, Colour colour) {
-  std::string out = fmt::format("{}: {} is better\n", metric_title(comparison),
-                                comparison.goal == "maximize" ? "higher" : "lower");
+  std::string out = fmt::format("{}: {} is better{}\n", metric_title(comparison),
+                                comparison.goal == "maximize" ? "higher" : "lower",
+                                comparison.exploratory ? " (exploratory)" : "");
+  if (comparison.exploratory) {
+    out += fmt::format("exploratory: the sweep's own question is of {}\n", listing.metric);
+  }
   if (!comparison.note.empty()) out += comparison.note + "\n";
   if (comparison.sees_future) {
     out += "it is of a pass that sees later tokens: no figure of a language model\n";
   }
+  out = printable(out);
   std::vector<std::size_t> rows;
   for (const EffectTable& table : comparison.effects) {
     out += "\n";
-    out += table_text(table, comparison, colour);
+    out += table_text(listing, table, comparison, colour);
     for (const ComparedRow& row : table.rows) {
       if (table.within.empty())
         rows.insert(rows.end(), row.group.cells.begin(), row.group.cells.end());
     }
   }
-  if (!comparison.effects.empty()) out += "\n";
+  std::string notes = no_number_note(listing, comparison);
   if (!comparison.outside.empty()) {
-    out += fmt::format("without the leaf of --within, so in no table: {}\n",
-                       fmt::join(comparison.outside, ", "));
+    notes += fmt::format("without the leaf of --within, so in no table: {}\n",
+                         fmt::join(comparison.outside, ", "));
   }
   if (listing.repeated > 0) {
-    out += fmt::format("{} cell{} in more than one of the stores: each counts once\n",
-                       listing.repeated, listing.repeated == 1 ? " is" : "s are");
+    notes += fmt::format("{} cell{} in more than one of the stores: each counts once\n",
+                         listing.repeated, listing.repeated == 1 ? " is" : "s are");
   }
-  for (const VarianceTable& table : comparison.variance) out += variance_text(table);
+  for (const VarianceTable& table : comparison.variance) notes += variance_text(table);
   std::ranges::sort(rows);
   rows.erase(std::ranges::unique(rows).begin(), rows.end());
-  return out + common_notes(comparison, true) + tables_note(listing) +
-         provenance_notes(listing, rows);
+  notes += common_notes(comparison, true) + tables_note(listing) + provenance_notes(listing, rows);
+  return out + (comparison.effects.empty() ? "" : "\n") + printable(notes);
 }
 
 }  // namespace depthgrid

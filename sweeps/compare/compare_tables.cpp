@@ -107,7 +107,7 @@ TableJson evidence(const Listing& listing, const ContrastEvidence& of, bool in_f
       {"verdict", tested ? TableJson(contrast_verdict_text(of.verdict)) : TableJson()}};
 }
 
-TableJson effects(const Listing& listing, const EffectTable& of) {
+TableJson effects(const Listing& listing, const Comparison& comparison, const EffectTable& of) {
   TableJson rows = TableJson::array();
   for (const ComparedRow& row : of.rows) {
     const ComparedGroup& group = row.group;
@@ -132,7 +132,7 @@ TableJson effects(const Listing& listing, const EffectTable& of) {
   }
   return {{"factor", of.factor},
           {"within", of.within.empty() ? TableJson() : TableJson(of.within)},
-          {"exploratory", of.exploratory},
+          {"exploratory", of.exploratory || comparison.exploratory},
           {"baseline", of.baseline_name.empty() ? TableJson() : TableJson(of.baseline_name)},
           {"averaged_over", of.others},
           {"moves_with", of.moving_with},
@@ -219,7 +219,7 @@ Table comparison_csv_table(const Comparison& comparison) {
       const bool welch = e.unpaired.has_value();
       out.rows.push_back({table.factor,
                           table.within,
-                          table.exploratory ? "true" : "false",
+                          table.exploratory || comparison.exploratory ? "true" : "false",
                           row.group.name,
                           row.group.baseline ? "true" : "false",
                           std::to_string(row.group.cells.size()),
@@ -264,7 +264,9 @@ std::string comparison_json(const Listing& listing, const Comparison& comparison
                             const std::optional<NoContrast>& problem,
                             const std::vector<TwoStageAnswer>& staged) {
   TableJson tables = TableJson::array(), variances = TableJson::array();
-  for (const EffectTable& table : comparison.effects) tables.push_back(effects(listing, table));
+  for (const EffectTable& table : comparison.effects) {
+    tables.push_back(effects(listing, comparison, table));
+  }
   for (const VarianceTable& table : comparison.variance) variances.push_back(variance(table));
   return json_text(
              TableJson{{"schema", 1},

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 
 #include <fmt/format.h>
 
+#include "core/base/grouped.hpp"
 #include "core/base/json_text.hpp"
 #include "sweeps/compare/number_text.hpp"
 
@@ -15,9 +17,19 @@ namespace {
 /// "0.60 [0.23, 0.88]".
 std::string share_entry(double value, const ConfidenceLimits& limits) {
   if (std::isnan(value)) return "-";
-  std::string out = fmt::format("{:.2f}", value);
-  if (!std::isnan(limits.low)) out += fmt::format(" [{:.2f}, {:.2f}]", limits.low, limits.high);
+  std::string out = fixed_text(value, 2);
+  if (!std::isnan(limits.low)) {
+    out += fmt::format(" [{}, {}]", fixed_text(limits.low, 2), fixed_text(limits.high, 2));
+  }
   return out;
+}
+
+/// A number of seeds that somebody could train.
+std::string seeds_entry(double needed) {
+  constexpr double kMost = 10'000;
+  if (!std::isfinite(needed)) return "-";
+  return needed > kMost ? fmt::format("> {}", grouped(static_cast<std::int64_t>(kMost)))
+                        : fmt::format("{:.0f}", std::ceil(needed));
 }
 
 }  // namespace
@@ -42,7 +54,7 @@ std::string interval_entry(const ContrastEvidence& evidence) {
 
 std::string detectable_entry(const ContrastEvidence& evidence) {
   const double detectable = evidence.detectable;
-  return std::isnan(detectable) ? "-" : fmt::format("{:.{}f}", detectable, decimals_of(detectable));
+  return std::isnan(detectable) ? "-" : fixed_text(detectable, decimals_of(detectable));
 }
 
 std::string verdict_entry(const ContrastEvidence& evidence, std::optional<double> margin) {
@@ -68,12 +80,11 @@ Table evidence_table(const EffectTable& effects, std::string_view without) {
     if (!row.evidence || row.evidence->contrast.n < 2 || row.evidence->shares_measurements())
       continue;
     const ContrastEvidence& e = *row.evidence;
-    const bool known = std::isfinite(e.seeds_needed);
     out.rows.push_back({row.group.name, probability_text(e.p()), interval_text(e.simultaneous),
                         exact_probability_text(e.flips.p),
                         share_entry(e.effect.g, e.effect.g_interval),
                         share_entry(e.improved.share, e.improved.interval), detectable_entry(e),
-                        known ? fmt::format("{:.0f}", std::ceil(e.seeds_needed)) : "-"});
+                        seeds_entry(e.seeds_needed)});
   }
   const auto column = std::ranges::find(out.columns, without, &TableColumn::title);
   if (column == out.columns.end()) return out;

@@ -56,6 +56,12 @@ std::string factor_named(const Listing& listing, std::string_view option, const 
     throw UserError(ExitCode::Usage,
                     fmt::format("{} {}: unknown name; did you mean {}?", option, word, other));
   }
+  if (word == "seed") {
+    throw UserError(ExitCode::Usage,
+                    fmt::format("{} seed: seeds are the unit, by which figures are paired and over "
+                                "which they are averaged, and no factor; {}",
+                                option, varying_text(factors, word)));
+  }
   std::vector<std::string> shared;
   for (const auto& [leaf, value] : listing.constant) {
     if (leaf == "seed" || (leaf != other && !ends_in(leaf, word))) continue;

@@ -115,8 +115,11 @@ std::optional<NoContrast> no_contrast(const Listing& listing, const std::vector<
     return NoContrast{"one seed is in both sides: no interval, no p, no verdict", code};
   }
   if (pairs == 0 && unpaired) {
-    return NoContrast{"no combination of the other factors has completed in both sides of a pair",
-                      code};
+    const bool of_arms = comparison.effects.front().factor == "arm";
+    return NoContrast{
+        fmt::format("no combination of the other factors has completed in both sides of a pair{}",
+                    of_arms ? "" : "; --by arm compares arms as they are"),
+        code};
   }
   if (pairs == 0) return NoContrast{"no seed has completed in both sides of a pair", code};
   if (shared) {

@@ -11,6 +11,27 @@
 #include "sweeps/report/table.hpp"
 
 namespace depthgrid {
+namespace {
+
+constexpr double kLong = 1e7;  // digits from here on say nothing
+
+/// "-0.00" is a zero.
+std::string without_minus_zero(std::string text) {
+  const bool zero = text.find_first_of("123456789in") == std::string::npos;
+  return zero && text.starts_with('-') ? text.substr(1) : text;
+}
+
+}  // namespace
+
+std::string fixed_text(double value, int decimals) {
+  return without_minus_zero(std::abs(value) < kLong ? fmt::format("{:.{}f}", value, decimals)
+                                                    : fmt::format("{:.4g}", value));
+}
+
+std::string signed_text(double value, int decimals) {
+  return without_minus_zero(std::abs(value) < kLong ? fmt::format("{:+.{}f}", value, decimals)
+                                                    : fmt::format("{:+.4g}", value));
+}
 
 int decimals_of(double spread) {
   if (!std::isfinite(spread) || spread <= 0) return 4;
@@ -18,22 +39,24 @@ int decimals_of(double spread) {
 }
 
 std::string mean_text(const SampleSummary& sample) {
-  if (std::isnan(sample.sd)) return short_number(sample.mean);
+  if (!std::isfinite(sample.mean)) return "-";
+  if (!std::isfinite(sample.sd)) return short_number(sample.mean);
   const int decimals = decimals_of(sample.sd);
-  return fmt::format("{:.{}f} ± {:.{}f}", sample.mean, decimals, sample.sd, decimals);
+  return fixed_text(sample.mean, decimals) + " ± " + fixed_text(sample.sd, decimals);
 }
 
 std::string difference_text(double value, double half_width) {
-  if (std::isnan(value)) return "-";
+  if (!std::isfinite(value)) return "-";
   const double size = std::abs(value);
   const double finer = size > 0 && size < half_width ? size : half_width;
-  return fmt::format("{:+.{}f}", value, decimals_of(finer));
+  return signed_text(value, decimals_of(finer));
 }
 
 std::string interval_text(const ConfidenceLimits& limits) {
   if (std::isnan(limits.low) || std::isnan(limits.high)) return "-";
   const int decimals = decimals_of(limits.half_width());
-  return fmt::format("[{:+.{}f}, {:+.{}f}]", limits.low, decimals, limits.high, decimals);
+  return fmt::format("[{}, {}]", signed_text(limits.low, decimals),
+                     signed_text(limits.high, decimals));
 }
 
 std::string exact_number(double value) {

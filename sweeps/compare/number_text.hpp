@@ -12,7 +12,12 @@ namespace depthgrid {
 /// Decimals that show two digits of a spread; four where there is none.
 int decimals_of(double spread);
 
-/// "2.3876 ± 0.0011"; the mean alone where there is no spread.
+/// With so many decimals; from 10^7 on four digits, and no minus before what is rounded to zero.
+std::string fixed_text(double value, int decimals);
+/// The same with a sign, which a zero that was below 0 has none of.
+std::string signed_text(double value, int decimals);
+
+/// "2.3876 ± 0.0011"; the mean alone where there is no spread, "-" where it is no finite number.
 std::string mean_text(const SampleSummary& sample);
 
 /// A signed difference, with two digits of the value or of its half-width, whichever is smaller.

@@ -96,7 +96,8 @@ std::string answer_sentence(const Comparison& comparison, const EffectTable& eff
   }
   if (refused > 0) parts.push_back(count(refused, "is refused", "are refused"));
   if (untested > 0) parts.push_back(count(untested, "has no test", "have no test"));
-  return fmt::format("{}.", fmt::join(parts, "; "));
+  return fmt::format("{}{}.", comparison.exploratory ? "Exploratory: " : "",
+                     fmt::join(parts, "; "));
 }
 
 }  // namespace depthgrid

@@ -63,12 +63,13 @@ void add_decisions(PageBlocks& out, const Comparison& comparison, const EffectTa
         fmt::format("has no effect beyond {} against", shortest(comparison.margin.value_or(0)));
     out.emplace_back(
         PageText{PageText::Kind::Item,
-                 fmt::format("{} {}: {} {}, Holm p {}.",
+                 fmt::format("{} {}: {} {}, Holm p {}{}.",
                              !differs ? beyond
                              : better ? "is better than"
                                       : "is worse than",
                              effects.baseline_name, difference_entry(*row.evidence),
-                             interval_entry(*row.evidence), probability_text(row.evidence->holm)),
+                             interval_entry(*row.evidence), probability_text(row.evidence->holm),
+                             comparison.exploratory ? " (exploratory)" : ""),
                  row.group.name});
   }
 }
@@ -92,7 +93,8 @@ PageBlocks effects_blocks(const Comparison& comparison, const EffectTable& effec
   }
   Comparison alone = comparison;
   alone.effects = {effects};
-  PageTable main{fmt::format("{} by {}", comparison.metric, effects.title()),
+  PageTable main{fmt::format("{} by {}{}", comparison.metric, effects.title(),
+                             comparison.exploratory ? " (exploratory)" : ""),
                  effects_table(effects, comparison.margin)};
   main.exact = comparison_csv_table(alone);
   out.emplace_back(std::move(main));

@@ -21,8 +21,10 @@ PageBlocks steps_section(const PageData& data) {
   out.emplace_back(PageText{
       PageText::Kind::Paragraph,
       fmt::format("How many steps each arm needs until {} is {}, which every completed cell of "
-                  "the arms that are compared has reached. This asks the same cells once more: "
-                  "its contrasts are no part of the answer's family.",
+                  "the arms that are compared has reached. This is exploratory: the target is "
+                  "chosen from these very curves, and the same cells are asked once more. Its "
+                  "contrasts are no part of the answer's family; Holm's p is of this section "
+                  "alone.",
                   data.curves.metric, shortest(data.steps->target))});
   if (std::string sentence = answer_sentence(steps, effects); !sentence.empty()) {
     out.emplace_back(PageText{PageText::Kind::Paragraph, std::move(sentence)});

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/cell.hpp"
+#include "core/base/printable.hpp"
 
 namespace depthgrid {
 namespace {
@@ -44,6 +45,14 @@ std::string painted(const std::string& text, bool title) {
   return code == nullptr ? text : fmt::format("\x1b[{}m{}\x1b[0m", code, text);
 }
 
+/// An entry as it may go to a terminal: in one line, names without escapes that are none of ours.
+std::string printable_entry(const std::string& text) {
+  std::string out = printable(text);
+  std::ranges::replace_if(
+      out, [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  return out;
+}
+
 /// The titles, then the rows.
 std::vector<std::vector<std::string>> lines_of(const Table& table) {
   std::vector<std::vector<std::string>> lines(1);
@@ -55,7 +64,10 @@ std::vector<std::vector<std::string>> lines_of(const Table& table) {
 }  // namespace
 
 std::string text_of(const Table& table, Colour colour) {
-  const auto lines = lines_of(table);
+  auto lines = lines_of(table);
+  for (auto& fields : lines) {
+    for (std::string& field : fields) field = printable_entry(field);
+  }
   const std::size_t columns = table.columns.size();
   std::vector<std::size_t> widths(columns);
   for (const auto& fields : lines) {

@@ -15,7 +15,8 @@ struct TableColumn {
   Align align = Align::Left;
 };
 
-/// Rows of text with column titles. Every row has one entry per column.
+/// Rows of text with column titles. Every row has one entry per column. As text, entries are
+/// printable() and in one line; as CSV they are what they are.
 struct Table {
   std::vector<TableColumn> columns;
   std::vector<std::vector<std::string>> rows;

@@ -164,7 +164,7 @@ def main():
     metric = answer["metric"]
     beside, p_values, holm = Beside(), [], []
     for effect in answer["effects"]:
-        if effect["exploratory"] or effect["within"]:
+        if effect["within"]:
             continue
         factor = effect["factor"]
         means = cells.groupby([factor, "seed"])[metric].mean().unstack("seed")

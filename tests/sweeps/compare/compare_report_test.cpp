@@ -242,5 +242,67 @@ TEST(CompareReport, OfATargetThatWasNotReachedAllOutputsSayTheSame) {
   EXPECT_FALSE(has(line_of(of.text, "32:"), "inf")) << of.text;
 }
 
+TEST(CompareReport, NamesReachATerminalWithoutTheirControlCharacters) {
+  GridCells cells;
+  cells.arm("base", {2, 2.1, 2.2}).arm("a\x1b[31mred", {1.9, 2.1, 2.0});
+  cells
+      .arm(
+          "b\xe2\x80\xae"
+          "evil",
+          {2, 2.2})
+      .baseline("base");
+  const std::string text = answer_by(cells, {"arm"}).text;
+  EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+  EXPECT_EQ(text.find("\xe2\x80\xae"), std::string::npos) << text;
+  EXPECT_TRUE(has(text, "a\\x1b[31mred") && has(text, "b\\u202eevil: left out")) << text;
+}
+
+TEST(CompareReport, AnotherMetricThanTheSweepsOwnIsExploratory) {
+  GridCells cells = widths();
+  for (CellSummary& cell : cells.listing.cells) {
+    cell.metrics["eval_loss.valid"] = 2 * cell.metrics["final_loss.valid"];
+  }
+  ComparisonQuery query;
+  query.by = {"d_model"};
+  for (const bool other : {false, true}) {
+    query.metric = other ? "eval_loss.valid" : "final_loss.valid";
+    const CompareAnswer said = answer(cells, query, cells.rows());
+    EXPECT_EQ(said.json["effects"][0]["exploratory"], other);
+    EXPECT_EQ(entry(said.csv, 1, "exploratory"), other ? "true" : "false");
+    EXPECT_EQ(has(said.text, "exploratory"), other) << said.text;
+    EXPECT_FALSE(said.json["effects"][0]["groups"][1]["contrast"]["holm_p"].is_null());
+  }
+}
+
+TEST(CompareReport, ALevelWithoutTheBaselineSaysWhyItHasNoDifference) {
+  GridCells cells = two_factor_grid();
+  cells.baseline("16,0.1");
+  ComparisonQuery query;
+  query.within = "train.lr";
+  const std::string text = answer(cells, query, cells.rows()).text;
+  EXPECT_TRUE(has(text, "the baseline 16,0.1 has no cells at train.lr = 0.2")) << text;
+  EXPECT_FALSE(has(text, "the baseline 16,0.1 has no cells at train.lr = 0.1")) << text;
+}
+
+TEST(CompareReport, ACompletedCellWithoutANumberIsNamed) {
+  GridCells cells;
+  cells.arm("base", {2, 2.1, kNaN}).arm("big", {1.9, 2.1, 2.0}).baseline("base");
+  const std::string text = answer_by(cells, {"arm"}).text;
+  EXPECT_TRUE(has(text, "NaN") && has(text, "left out: base,s2\n")) << text;
+  EXPECT_FALSE(has(answer_by(widths(), {"d_model"}).text, "NaN"));
+}
+
+TEST(CompareReport, AColumnThatIsNoMetricIsNamedAsOne) {
+  ComparisonQuery query;
+  query.metric = "parameters";
+  try {
+    static_cast<void>(widths().compare(query));
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_TRUE(has(error.what(), "column of results")) << error.what();
+    EXPECT_TRUE(has(error.what(), "final_loss.valid")) << error.what();
+  }
+}
+
 }  // namespace compare_report_test
 }  // namespace depthgrid

@@ -14,7 +14,7 @@
 namespace depthgrid {
 namespace degenerate_stores_test {
 
-// The table of docs/comparing.md, What is said where there is nothing to say.
+// The table of docs/comparing.md, Where there is nothing to say.
 
 using Json = nlohmann::json;
 using Answer = CompareAnswer;
@@ -193,6 +193,15 @@ TEST(DegenerateStores, ACellWhoseResultIsDamagedIsMissingAndTheOthersAreCompared
   EXPECT_TRUE(has(line_of(of.text, "32 "), "1 pending")) << of.text;
   EXPECT_EQ(entry(of.csv, 1, "missing"), "1");
   EXPECT_EQ(entry(of.csv, 1, "seeds"), "0 1 2 4");
+}
+
+TEST(DegenerateStores, ACellWhoseDamagedResultIsPackedIsCompared) {
+  GridCells cells = widths();
+  cells.at("32", 3).damage = "result.h5: too short; the numbers are those of sweep.h5";
+  const Answer of = answer_by(cells, {"d_model"});
+  EXPECT_FALSE(of.problem);
+  EXPECT_EQ(entry(of.csv, 1, "missing"), "0");
+  EXPECT_EQ(entry(of.csv, 1, "seeds"), "0 1 2 3 4");
 }
 
 TEST(DegenerateStores, ResultsOfAnOlderReleaseAreComparedWithWhatIsKnownOfThem) {

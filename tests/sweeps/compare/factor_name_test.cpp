@@ -43,6 +43,11 @@ TEST(FactorName, OfALeafThatDoesNotVaryItsValueAndThoseThatDoAreNamed) {
   }
 }
 
+TEST(FactorName, SeedsAreTheUnitAndNoFactor) {
+  EXPECT_TRUE(says(refusal("seed"), "seeds are the unit")) << refusal("seed");
+  EXPECT_TRUE(says(refusal("seed"), "model.modulation.hidden")) << refusal("seed");
+}
+
 TEST(FactorName, OtherNamesOfALeafLeadToIt) {
   EXPECT_TRUE(says(refusal("h_mod"), "did you mean model.modulation.hidden?"));
   EXPECT_TRUE(says(refusal("stps"), "train.steps"));

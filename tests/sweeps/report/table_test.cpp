@@ -27,6 +27,20 @@ TEST(Table, PaintsTitlesAndStatesWithoutChangingTheWidths) {
   EXPECT_EQ(text_of(table).find('\x1b'), std::string::npos);
 }
 
+TEST(Table, ShowsControlCharactersOfNamesAsEscapes) {
+  const Table table{{{"arm"}, {"n", Align::Right}},
+                    {{"a\x1b[31mred", "1"},
+                     {"b\xe2\x80\xae"
+                      "evil",
+                      "2"},
+                     {"two\nlines", "3"}}};
+  EXPECT_EQ(text_of(table),
+            "arm           n\n"
+            "a\\x1b[31mred  1\n"
+            "b\\u202eevil   2\n"
+            "two lines     3\n");
+}
+
 TEST(Table, QuotesCsvFieldsThatNeedIt) {
   const Table table{{{"alias"}, {"value"}}, {{"a=1,s0", "say \"hi\""}, {"plain", "2.5"}}};
   EXPECT_EQ(csv_of(table), "alias,value\n\"a=1,s0\",\"say \"\"hi\"\"\"\nplain,2.5\n");
