@@ -129,9 +129,8 @@ std::string closing_comparison(Listing listing) {
     const Comparison comparison = compare_cells(listing, rows, {});
     constexpr Terminal::Size kNoTerminal{.columns = 120, .rows = 40};
     const std::optional<Terminal> terminal = Terminal::find();
-    std::string text =
-        brief_comparison(listing, comparison, no_contrast(listing, rows, comparison),
-                         terminal ? terminal->size() : kNoTerminal);
+    std::string text = brief_comparison(listing, comparison, no_contrast(listing, rows, comparison),
+                                        terminal ? terminal->size() : kNoTerminal);
     if (!text.empty() && !two_stage_answers(listing, two_stage_question(listing)).empty()) {
       text +=
           "n was chosen by the rule of two stages, and these intervals take it as given: compare "

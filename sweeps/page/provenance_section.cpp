@@ -21,10 +21,10 @@ namespace depthgrid {
 namespace {
 
 /// What a reader asks of any model and its training, also where it is the default.
-constexpr std::array<std::string_view, 13> kAlwaysTold = {
-    "data.corpus",      "data.seq_len", "model.family",     "model.d_model",   "model.n_layers",
-    "model.n_heads",    "model.d_ff",   "model.vocab_size", "train.optimizer", "train.lr",
-    "train.batch_size", "train.steps",  "train.seed"};
+constexpr std::array<std::string_view, 12> kAlwaysTold = {
+    "data.corpus",     "data.seq_len",  "model.family",     "model.d_model",
+    "model.n_layers",  "model.n_heads", "model.d_ff",       "model.vocab_size",
+    "train.optimizer", "train.lr",      "train.batch_size", "train.steps"};
 
 /// The leaves that all cells share: these, and all others that are no defaults. Folders of files
 /// are left out, and so is what says how a run was made and not what.

@@ -48,8 +48,7 @@ std::string painted(const std::string& text, bool title) {
 /// An entry as it may go to a terminal: in one line, names without escapes that are none of ours.
 std::string printable_entry(const std::string& text) {
   std::string out = printable(text);
-  std::ranges::replace_if(
-      out, [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  std::ranges::replace_if(out, [](char c) { return c == '\n' || c == '\t'; }, ' ');
   return out;
 }
 

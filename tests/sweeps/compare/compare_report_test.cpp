@@ -196,7 +196,8 @@ TEST(CompareReport, InfiniteFiguresAreShownAndTheOthersTested) {
   GridCells cells = with_infinite(1);
   cells.listing.cells[1].metrics["final_loss.valid"] = kInfinity;  // ∞ − ∞ of one seed
   const Answer both = answer_by(cells, {"d_model"});
-  EXPECT_TRUE(has(line_of(both.text, "32"), "inf")) << both.text;
+  EXPECT_FALSE(has(line_of(both.text, "32"), "inf")) << "a mean that is none: " << both.text;
+  EXPECT_TRUE(has(both.text, "32: a figure of its 5 seeds is infinite")) << both.text;
 }
 
 TEST(CompareReport, OfInfiniteFiguresNothingElseIsSaid) {
