@@ -186,7 +186,7 @@ GridCells with_infinite(std::size_t level) {
   return cells;
 }
 
-TEST(CompareReport, InfiniteFiguresAreShownAndTheOthersTested) {
+TEST(CompareReport, InfiniteFiguresHaveNoMeanAndTheOthersAreTested) {
   const Answer of = answer_by(with_infinite(2), {"d_model"});
   EXPECT_FALSE(of.problem);
   EXPECT_TRUE(of.json["effects"][0]["groups"][2]["contrast"]["difference"]["p"].is_null());
