@@ -32,6 +32,7 @@ std::size_t attempts_in(const std::filesystem::path& store) {
 
 bool report_run(const CommandLine& line, const Sweep& sweep, const std::filesystem::path& folder,
                 std::size_t before, int code, const std::string& progress) {
+  if (!Store::is_at(folder)) return false;  // stopped before there was one
   const bool stopped = code == number_of(ExitCode::TempFail);
   const bool ended = code == 0 || code == number_of(ExitCode::Partial) || stopped;
   if (!ended && attempts_in(folder) == before) return false;
