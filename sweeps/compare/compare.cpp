@@ -333,13 +333,14 @@ Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>&
   const ComparisonQuery query = resolved_query(listing, asked);
   const std::string& measured = query.derived ? query.derived->of : query.metric;
   const EvaluationBasis basis(listing, measured);
+  const ParameterBasis parameters(listing, query.parameter_tolerance);
   std::vector<std::string> told = query.by;
   told.insert(told.end(), query.allowed.begin(), query.allowed.end());
   const std::vector<std::string> leaves = leaves_of_arms(listing);
   told.insert(told.end(), leaves.begin(), leaves.end());
   const auto mismatch = [&](std::size_t a, std::size_t b) {
     BasisMismatch found = basis.mismatch(a, b);
-    if (!found) found = parameter_mismatch(listing, a, b, query.parameter_tolerance);
+    if (!found) found = parameters.mismatch(a, b);
     if (!found) found = machine_mismatch(query.derived, a, b);
     if (found) return found;
     return training_mismatch(listing, a, b, told);

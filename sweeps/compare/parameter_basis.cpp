@@ -19,10 +19,10 @@ namespace {
 std::string matching_block(const Listing& listing, double tolerance) {
   constexpr std::string_view kFree = "model.d_ff";  // the default of match.vary
   const CellSummary* largest = nullptr;
+  const bool matched = std::ranges::any_of(
+      listing.matched, [kFree](const MatchedWidth& width) { return width.leaf == kFree; });
   for (std::size_t row = 0; row < listing.cells.size(); ++row) {
     const CellSummary& cell = listing.cells[row];
-    const bool matched = std::ranges::any_of(
-        listing.matched, [kFree](const MatchedWidth& width) { return width.leaf == kFree; });
     if (listing.of_table(row) || (!matched && find_key(cell.overrides, kFree) != nullptr)) {
       return {};
     }
@@ -46,19 +46,23 @@ std::string matching_block(const Listing& listing, double tolerance) {
 
 }  // namespace
 
-BasisMismatch parameter_mismatch(const Listing& listing, std::size_t mine, std::size_t theirs,
-                                 std::optional<double> tolerance) {
-  const std::int64_t a = listing.cells[mine].parameters, b = listing.cells[theirs].parameters;
-  BasisMismatch out;
-  if (!tolerance || a <= 0 || b <= 0) return out;
-  const double apart = std::abs(static_cast<double>(a) / static_cast<double>(b) - 1);
-  if (apart <= *tolerance) return out;
-  out.differences.push_back({"the number of parameters", Value(a), Value(b)});
+ParameterBasis::ParameterBasis(const Listing& listing, std::optional<double> tolerance)
+    : listing_(listing), tolerance_(tolerance) {
+  if (!tolerance) return;
   const std::string block = matching_block(listing, *tolerance);
+  advice_ = block.empty() ? "match: in a sweep file makes arms equal"
+                          : "in the sweep file, " + block + " makes arms equal";
+}
+
+BasisMismatch ParameterBasis::mismatch(std::size_t mine, std::size_t theirs) const {
+  const std::int64_t a = listing_.cells[mine].parameters, b = listing_.cells[theirs].parameters;
+  BasisMismatch out;
+  if (!tolerance_ || a <= 0 || b <= 0) return out;
+  const double apart = std::abs(static_cast<double>(a) / static_cast<double>(b) - 1);
+  if (apart <= *tolerance_) return out;
+  out.differences.push_back({"the number of parameters", Value(a), Value(b)});
   out.advice = fmt::format("{:.3g} % apart, {:.3g} % allowed; {} (docs/comparing.md)", 100 * apart,
-                           100 * *tolerance,
-                           block.empty() ? "match: in a sweep file makes arms equal"
-                                         : "in the sweep file, " + block + " makes arms equal");
+                           100 * *tolerance_, advice_);
   return out;
 }
 

@@ -19,8 +19,8 @@ GridCells sized_grid() {
 
 TEST(ParameterMismatch, TheBlockThatMakesArmsEqualNamesTheLargestArm) {
   const GridCells cells = sized_grid();
-  const BasisMismatch refused =
-      parameter_mismatch(cells.listing, cells.row_of("32,0.1", 0), cells.row_of("16,0.1", 0), 0.01);
+  const BasisMismatch refused = ParameterBasis(cells.listing, 0.01)
+                                    .mismatch(cells.row_of("32,0.1", 0), cells.row_of("16,0.1", 0));
   EXPECT_EQ(refused.differences.size(), 1U);
   EXPECT_TRUE(has(refused.advice,
                   "match: {on: parameters, vary: model.d_ff, tolerance: 0.01, "
@@ -33,10 +33,10 @@ TEST(ParameterMismatch, AnArmWithATagIsNamedByIt) {
   for (CellSummary& cell : cells.listing.cells) {
     if (cell.arm == "64,0.1") cell.tag = "wide";
   }
-  EXPECT_TRUE(has(
-      parameter_mismatch(cells.listing, cells.row_of("64,0.2", 0), cells.row_of("16,0.2", 0), 0.01)
-          .advice,
-      "reference: {tag: \"wide\"}}"));
+  EXPECT_TRUE(has(ParameterBasis(cells.listing, 0.01)
+                      .mismatch(cells.row_of("64,0.2", 0), cells.row_of("16,0.2", 0))
+                      .advice,
+                  "reference: {tag: \"wide\"}}"));
 }
 
 TEST(ParameterMismatch, NoBlockIsAdvisedThatVariesAFactor) {
@@ -45,15 +45,15 @@ TEST(ParameterMismatch, NoBlockIsAdvisedThatVariesAFactor) {
              [](const std::vector<std::size_t>&, std::int64_t) { return 2.0; });
   cells.listing.cells[0].parameters = 1000;
   cells.listing.cells[1].parameters = 2000;
-  const BasisMismatch refused = parameter_mismatch(cells.listing, 1, 0, 0.01);
+  const BasisMismatch refused = ParameterBasis(cells.listing, 0.01).mismatch(1, 0);
   EXPECT_TRUE(refused && !has(refused.advice, "model.d_ff")) << refused.advice;
 }
 
 TEST(ParameterMismatch, NothingIsRefusedWithinTheToleranceOrWithoutOne) {
   const GridCells cells = sized_grid();
   const std::size_t a = cells.row_of("64,0.1", 0), b = cells.row_of("16,0.1", 0);
-  EXPECT_FALSE(parameter_mismatch(cells.listing, a, b, std::nullopt));
-  EXPECT_FALSE(parameter_mismatch(cells.listing, a, b, 3.0));
+  EXPECT_FALSE(ParameterBasis(cells.listing, std::nullopt).mismatch(a, b));
+  EXPECT_FALSE(ParameterBasis(cells.listing, 3.0).mismatch(a, b));
 }
 
 }  // namespace parameter_basis_test
