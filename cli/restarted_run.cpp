@@ -83,15 +83,6 @@ void say_how_it_ended(int code, const WorkerRestarts::Verdict& verdict) {
   log(verdict.again ? LogLevel::Warning : LogLevel::Error, how_it_ended(code) + "; " + after);
 }
 
-/// @return  false if a signal came meanwhile.
-bool wait_for_restart(double seconds) {
-  StopWatch signals;
-  for (const Stopwatch clock; clock.seconds() < seconds && !signals.asked();) {
-    signals.wait(seconds - clock.seconds());
-  }
-  return !signals.asked();
-}
-
 }  // namespace
 
 int run_restarted(const CommandLine& line, const Sweep& sweep, const std::filesystem::path& store,
@@ -120,7 +111,7 @@ int run_restarted(const CommandLine& line, const Sweep& sweep, const std::filesy
     }
     say_how_it_ended(worker.code, verdict);
     if (!verdict.again) return worker.code;
-    if (!wait_for_restart(verdict.seconds)) return number_of(ExitCode::TempFail);
+    if (!StopWatch().wait_unasked(verdict.seconds)) return number_of(ExitCode::TempFail);
     next.rerun.clear();  // their results have been set aside before anything was trained
   }
 }

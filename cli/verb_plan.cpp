@@ -1,5 +1,4 @@
 #include <cmath>
-#include <system_error>
 
 #include <fmt/format.h>
 

@@ -1,8 +1,9 @@
+#include <cstddef>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "sweeps/compare/compare_notes.hpp"
 #include "sweeps/page/answer_sentence.hpp"
 #include "sweeps/page/effects_blocks.hpp"
 #include "sweeps/page/page_commands.hpp"

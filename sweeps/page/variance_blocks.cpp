@@ -6,7 +6,6 @@
 #include <numeric>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 

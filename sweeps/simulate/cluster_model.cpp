@@ -1,7 +1,5 @@
 #include "sweeps/simulate/cluster_model.hpp"
 
-#include <system_error>
-
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"

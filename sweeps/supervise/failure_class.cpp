@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <span>
+
+#include <fmt/format.h>
 
 #include "core/base/control_group.hpp"
 #include "core/base/error.hpp"
@@ -90,6 +93,12 @@ constexpr CodeClass kCodes[] = {
 
 std::string_view name_of(LaunchEnd end) noexcept {
   return kNames[static_cast<std::size_t>(end)];
+}
+
+std::string end_text(LaunchEnd end, int code) {
+  if (code > 128)
+    return fmt::format("{} (signal {}, {})", name_of(end), code - 128, strsignal(code - 128));
+  return fmt::format("{} (exit code {})", name_of(end), code);
 }
 
 const EndPolicy& policy_of(LaunchEnd end) {

@@ -22,6 +22,9 @@ enum class LaunchEnd : std::uint8_t {
 
 std::string_view name_of(LaunchEnd end) noexcept;
 
+/// "killed (signal 9, Killed)", "hang (exit code 76)". @param code  as of end_of()
+std::string end_text(LaunchEnd end, int code);
+
 /// What follows from an end.
 struct EndPolicy {
   LaunchEnd end;

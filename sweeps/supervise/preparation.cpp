@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -37,21 +36,13 @@ int watched_to_its_end(const std::vector<std::string>& command, StopWatch& signa
 
 /// Whether the same again may end otherwise.
 bool may_pass(LaunchEnd end) {
-  constexpr LaunchEnd kMayPass[] = {LaunchEnd::Crash, LaunchEnd::Killed, LaunchEnd::Hang,
-                                    LaunchEnd::OutOfMemory, LaunchEnd::Infrastructure};
-  return std::ranges::find(kMayPass, end) != std::end(kMayPass);
+  return !policy_of(end).budget.empty() && end != LaunchEnd::Error;  // which it would say again
 }
 
 /// Whether a signal by which users and schedulers ask for an end has ended it.
 bool asked_to_end(int code) {
   constexpr int kAsk[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
   return code == kStopped || std::ranges::find(kAsk, code - 128) != std::end(kAsk);
-}
-
-std::string end_of_preparation(int code) {
-  if (code <= 128) return fmt::format("the preparation has ended with code {}", code);
-  return fmt::format("the preparation was ended by signal {} ({})", code - 128,
-                     strsignal(code - 128));
 }
 
 }  // namespace
@@ -66,26 +57,22 @@ int prepare_sweep(const std::vector<std::string>& command, StopWatch& signals,
     signals.wait(0);  // one that came in its last moment
     if (signals.asked()) return kStopped;
     if (code == 0) return 0;
+    const LaunchEnd end = end_of(code, "", oom_kills_so_far() - oom_kills);
+    const std::string how = "the preparation ended as " + end_text(end, code);
     if (asked_to_end(code)) {
-      log(LogLevel::Warning,
-          end_of_preparation(code) + ", which stops this run; the same command goes on");
+      log(LogLevel::Warning, how + ", which stops this run; the same command goes on");
       return kStopped;
     }
-    const LaunchEnd end = end_of(code, "", oom_kills_so_far() - oom_kills);
     if (!may_pass(end)) return code;
     const RetryBook::Verdict verdict = book.ended("preparation", end, false, clock.seconds());
     if (verdict.gives_up) {
-      log(LogLevel::Error,
-          fmt::format("{}, {} times, of {} that {} allows", end_of_preparation(code),
-                      verdict.failures, verdict.allowed, policy_of(end).budget));
+      log(LogLevel::Error, fmt::format("{}, {} times, of {} that {} allows", how, verdict.failures,
+                                       verdict.allowed, policy_of(end).budget));
       return code;
     }
     const double pause = std::max(0.0, verdict.not_before - clock.seconds());
-    log(LogLevel::Warning,
-        fmt::format("{}; it is started again in {:.0f} s", end_of_preparation(code), pause));
-    for (const Stopwatch waited; waited.seconds() < pause && !signals.asked();)
-      signals.wait(pause - waited.seconds());
-    if (signals.asked()) return kStopped;
+    log(LogLevel::Warning, fmt::format("{}; it is started again in {:.0f} s", how, pause));
+    if (!signals.wait_unasked(pause)) return kStopped;
   }
 }
 

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "core/base/clock.hpp"
+
 namespace depthgrid {
 
 StopWatch::StopWatch() {
@@ -25,6 +27,12 @@ void StopWatch::wait(double seconds) {
   const int number = sigtimedwait(&watched_, nullptr, &time);
   if (number <= 0) return;
   if (++count_ == 1) first_ = number;
+}
+
+bool StopWatch::wait_unasked(double seconds) {
+  for (const Stopwatch clock; clock.seconds() < seconds && !asked();)
+    wait(seconds - clock.seconds());
+  return !asked();
 }
 
 }  // namespace depthgrid

@@ -17,6 +17,8 @@ class StopWatch {
 
   /// Waits so long, or until a signal arrives.
   void wait(double seconds);
+  /// Waits so long unless a signal has arrived, or does. @return whether none has.
+  bool wait_unasked(double seconds);
   /// True once a signal has arrived.
   bool asked() const noexcept { return count_ > 0; }
   /// The first of them; 0 before. TERM, INT and HUP say that somebody wants an end, USR1 and USR2

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
-#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,12 +17,6 @@ namespace {
 
 constexpr double kPoll = 0.05, kIdlePoll = 0.5;
 constexpr double kOwnPause = 5;  // between two looks
-
-std::string end_text(LaunchEnd end, int code) {
-  if (code > 128)
-    return fmt::format("{} (signal {}, {})", name_of(end), code - 128, strsignal(code - 128));
-  return fmt::format("{} (exit code {})", name_of(end), code);
-}
 
 /// The last line in which a rank has told its peak, behind a colon; empty if none has.
 std::string said_of_memory(const std::string& words) {

@@ -72,5 +72,14 @@ TEST_F(PreparationTest, ASignalIsPassedOnAndNeverLost) {
   EXPECT_EQ(end_of(asks, late), kStopped) << "it came when all was prepared";
 }
 
+TEST_F(PreparationTest, APauseEndsWithASignal) {
+  StopWatch none;
+  EXPECT_TRUE(none.wait_unasked(0.01));
+  StopWatch one;
+  kill(getpid(), SIGUSR1);
+  EXPECT_FALSE(one.wait_unasked(60));
+  EXPECT_FALSE(one.wait_unasked(60)) << "also one that came before";
+}
+
 }  // namespace preparation_test
 }  // namespace depthgrid
