@@ -13,8 +13,8 @@
 #include "core/base/machine.hpp"
 #include "core/base/nan.hpp"
 #include "core/config/text_form.hpp"
+#include "sweeps/launch/card_room.hpp"
 #include "sweeps/slurm/slurm_client.hpp"
-#include "sweeps/supervise/card_room.hpp"
 
 namespace depthgrid {
 namespace {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "core/config/cell_config.hpp"
+#include "sweeps/launch/launcher.hpp"
 #include "sweeps/plan/job_plan.hpp"
-#include "sweeps/supervise/launcher.hpp"
-#include "sweeps/supervise/supervisor.hpp"
+#include "sweeps/run/supervisor.hpp"
 
 namespace depthgrid {
 

@@ -24,8 +24,8 @@
 #include "storage/store.hpp"
 #include "sweeps/queue/cell_orders.hpp"
 #include "sweeps/report/chosen_cells.hpp"
-#include "sweeps/supervise/stop_watch.hpp"
-#include "sweeps/supervise/worker_restarts.hpp"
+#include "sweeps/run/stop_watch.hpp"
+#include "sweeps/run/worker_restarts.hpp"
 
 namespace depthgrid {
 namespace {

@@ -8,7 +8,7 @@
 #include "storage/store.hpp"
 #include "sweeps/plan/budget.hpp"
 #include "sweeps/report/slot_record.hpp"
-#include "sweeps/supervise/supervisor.hpp"
+#include "sweeps/run/supervisor.hpp"
 
 namespace depthgrid {
 

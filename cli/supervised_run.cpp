@@ -20,15 +20,15 @@
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/machine.hpp"
+#include "sweeps/launch/launch_process.hpp"
 #include "sweeps/live/live_screen.hpp"
 #include "sweeps/plan/describe_cache.hpp"
 #include "sweeps/queue/cell_orders.hpp"
 #include "sweeps/report/chosen_cells.hpp"
 #include "sweeps/report/failure_report.hpp"
+#include "sweeps/run/inherit_cells.hpp"
+#include "sweeps/run/preparation.hpp"
 #include "sweeps/slurm/slurm_client.hpp"
-#include "sweeps/supervise/inherit_cells.hpp"
-#include "sweeps/supervise/launch_process.hpp"
-#include "sweeps/supervise/preparation.hpp"
 
 namespace depthgrid {
 namespace {

@@ -10,8 +10,8 @@
 #include "cli/command_line.hpp"
 #include "core/config/sweep.hpp"
 #include "sweeps/orders/orders.hpp"
-#include "sweeps/supervise/retry_book.hpp"
-#include "sweeps/supervise/stop_watch.hpp"
+#include "sweeps/run/retry_book.hpp"
+#include "sweeps/run/stop_watch.hpp"
 
 namespace depthgrid {
 
@@ -44,7 +44,7 @@ struct SupervisedEnd {
 };
 
 /// Plans the sweep in the store, then starts a launch for each job that is missing and watches over
-/// them (sweeps/supervise). Signals stop all launches, which write checkpoints.
+/// them (sweeps/run). Signals stop all launches, which write checkpoints.
 /// @param signals  made first of all: what comes before the first launch is not lost either.
 /// @throws UserError
 SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& request,

@@ -16,11 +16,11 @@
 #include "core/base/machine.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/hdf5/checkpoint.hpp"
+#include "sweeps/launch/launch_record.hpp"
 #include "sweeps/queue/cell_orders.hpp"
 #include "sweeps/slurm/missing_cells.hpp"
 #include "sweeps/slurm/node_check.hpp"
 #include "sweeps/slurm/prepared_submission.hpp"
-#include "sweeps/supervise/launch_record.hpp"
 
 namespace depthgrid {
 namespace {

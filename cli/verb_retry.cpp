@@ -9,9 +9,9 @@
 #include "cli/command_line.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
+#include "sweeps/launch/failure_class.hpp"
 #include "sweeps/queue/cell_orders.hpp"
 #include "sweeps/report/cell_log.hpp"
-#include "sweeps/supervise/failure_class.hpp"
 
 namespace depthgrid {
 namespace {

@@ -35,7 +35,7 @@ set(inside_core/train optimizer)
 set(inside_models ops/cpu ops context options blocks routing families decode)
 set(inside_distributed cuda)
 set(inside_storage files hdf5 columns cells pack)
-set(inside_sweeps picture orders report compare page plan simulate live queue supervise slurm doctor)
+set(inside_sweeps picture orders report compare page plan simulate live queue launch slurm run doctor)
 set(inside_worker model weights eval process bench generate audit inspect session probe run describe)
 
 # Owners of third-party libraries: the headers of each appear in these rooms only.

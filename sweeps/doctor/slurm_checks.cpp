@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "core/base/clock.hpp"
+#include "sweeps/launch/launcher.hpp"
 #include "sweeps/slurm/slurm_config.hpp"
-#include "sweeps/supervise/launcher.hpp"
 
 namespace depthgrid {
 namespace {

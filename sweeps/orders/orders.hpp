@@ -25,7 +25,7 @@ struct RunOrder {
   std::string cell{};                // id of the only cell to train; empty = all
   std::string only{};                // condition on the cells to train; empty = all
   std::vector<std::string> rerun{};  // ids of cells to train again although they are done
-  // Of a launch that a supervisor has started (sweeps/supervise):
+  // Of a launch that a supervisor has started (sweeps/run):
   std::vector<std::string> cells{};  // ids of the cells to train; empty = all
   std::string board{};               // folder in which it tells how far it is; empty = no launch
   bool prepare = false;              // plan, corpora and audits of these cells; train nothing

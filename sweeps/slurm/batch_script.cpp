@@ -7,7 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/config/text_form.hpp"
-#include "sweeps/supervise/card_room.hpp"
+#include "sweeps/launch/card_room.hpp"
 
 namespace depthgrid {
 namespace {

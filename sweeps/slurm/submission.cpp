@@ -14,7 +14,7 @@
 #include "core/base/json_text.hpp"
 #include "storage/files/loose_text.hpp"
 #include "storage/files/publish.hpp"
-#include "sweeps/supervise/launch_record.hpp"
+#include "sweeps/launch/launch_record.hpp"
 
 namespace depthgrid {
 namespace {

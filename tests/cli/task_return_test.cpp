@@ -7,7 +7,7 @@
 
 #include "storage/files/lease_keeper.hpp"
 #include "storage/files/publish.hpp"
-#include "sweeps/supervise/launch_record.hpp"
+#include "sweeps/launch/launch_record.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"
 

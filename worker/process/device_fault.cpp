@@ -7,7 +7,7 @@
 #include <c10/util/Exception.h>
 
 #include "core/base/error.hpp"
-#include "sweeps/supervise/failure_class.hpp"
+#include "sweeps/launch/failure_class.hpp"
 #include "worker/process/memory_use.hpp"
 
 namespace depthgrid {

@@ -7,7 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/nan.hpp"
-#include "sweeps/supervise/launch_record.hpp"
+#include "sweeps/launch/launch_record.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {

@@ -1,0 +1,42 @@
+#include "sweeps/launch/card_room.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "core/base/nan.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr double kShareOfCard = 0.8;  // the rest: CUDA's own memory in each process
+constexpr double kMostOnCard = 4;
+
+}  // namespace
+
+std::int64_t launches_per_card(const CellConfig& run, std::optional<double> card_bytes,
+                               double job_bytes) {
+  if (!run.is_word("packing.cells_per_gpu")) return run.integer("packing.cells_per_gpu");
+  if (!card_bytes || !(job_bytes > 0)) return 1;
+  return static_cast<std::int64_t>(
+      std::clamp(std::floor(kShareOfCard * *card_bytes / job_bytes), 1.0, kMostOnCard));
+}
+
+std::int64_t launches_per_card(const CellConfig& run) {
+  return launches_per_card(run, std::nullopt, kNaN);
+}
+
+std::optional<double> smallest_card(const std::string& lines) {
+  std::optional<double> out;
+  std::istringstream in(lines);
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line);
+    double mebibytes = 0;
+    if (!(words >> mebibytes) || !(mebibytes > 0)) return std::nullopt;
+    const double bytes = mebibytes * 1024 * 1024;
+    out = std::min(out.value_or(bytes), bytes);
+  }
+  return out;
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,113 @@
+#include "sweeps/launch/launch_process.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/exit_code.hpp"
+#include "core/base/machine.hpp"
+#include "sweeps/launch/launch_record.hpp"
+
+namespace depthgrid {
+namespace {
+
+constexpr double kLookSeconds = 0.5;  // files are read for it
+constexpr int kHighestSignal = 64;
+constexpr const char* kSessions = "OMPI_MCA_orte_tmpdir_base";
+
+/// Where mpirun and its ranks keep their files, for this launch alone: by default those of all
+/// launches of a user share a folder, and one that ends removes it under one that starts. On other
+/// nodes nobody would remove it.
+std::optional<ScratchFolder> sessions_of(const LaunchCommand& command) {
+  if (command.kind != LauncherKind::Mpirun || command.elsewhere) return std::nullopt;
+  const char* const wanted = std::getenv(kSessions);
+  return std::optional<ScratchFolder>(std::in_place, wanted == nullptr ? "" : wanted);
+}
+
+std::map<std::string, std::string> variables_of(const LaunchCommand& command,
+                                                const std::optional<ScratchFolder>& sessions) {
+  std::map<std::string, std::string> out = command.variables;
+  if (sessions) out[kSessions] = sessions->path().string();
+  return out;
+}
+
+/// Whether a launcher's code, of which no rank has noted anything, is its own: 1 where it could not
+/// start, and what is no signal where it has lost its daemons (ORTE's errors are negative numbers).
+bool is_of_launcher(int code) {
+  return code == static_cast<int>(ExitCode::Failed) || code > 128 + kHighestSignal;
+}
+
+}  // namespace
+
+std::filesystem::path LaunchProcess::board_of(const LaunchTicket& ticket) {
+  return ticket.folder / fmt::format("board-{}", ticket.attempt);
+}
+
+LaunchProcess::LaunchProcess(const LaunchTicket& ticket, const LaunchCommand& command, int number)
+    : note_(board_of(ticket) / kEndNote),
+      board_(board_of(ticket)),
+      kind_(command.kind),
+      node_(command.elsewhere ? "" : node_name()),
+      log_(ticket.folder / attempt_log(ticket.attempt)),
+      sessions_(sessions_of(command)),
+      child_({.command = command.words,
+              .variables = variables_of(command, sessions_),
+              .keeps_launcher = command.kind != LauncherKind::Direct,
+              .output = log_,
+              .cores = ticket.cores}),
+      number_(number) {}
+
+LaunchProcess::~LaunchProcess() {
+  child_.kill_group();
+  board_.remove();
+}
+
+std::optional<int> LaunchProcess::poll() {
+  const std::optional<int> code = child_.poll();
+  if (!code) return code;
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(note_, unknown)) {
+    if (kind_ == LauncherKind::Direct || !is_of_launcher(*code)) return code;
+    std::ofstream(log_, std::ios::app) << fmt::format(
+        "depthgrid: {0} ended with {1}, and no rank has noted why: it could not start them, or has "
+        "lost one of their nodes; `{0} -n 2 hostname` in the same place may say more\n",
+        name_of(kind_), *code);
+    return static_cast<int>(ExitCode::Infrastructure);
+  }
+  std::ifstream note(note_);
+  int noted = 0;
+  std::string node;
+  if (!(note >> noted)) return code;
+  if (note >> node) node_ = node;
+  return *code > 128 ? noted : code;
+}
+
+/// mpirun and srun pass USR1 on to all ranks; TERM would end mpirun's within two seconds.
+void LaunchProcess::ask_to_stop() {
+  child_.signal(SIGUSR1);
+}
+
+void LaunchProcess::kill_hung() {
+  constexpr std::chrono::milliseconds kToAnswer(300);
+  if (kind_ == LauncherKind::Direct) child_.signal(SIGQUIT);
+  if (kind_ == LauncherKind::Mpirun) child_.signal_children(SIGQUIT);
+  std::this_thread::sleep_for(kToAnswer);
+  kill();
+}
+
+std::vector<LiveEvent> LaunchProcess::news() {
+  if (!child_.poll() && since_look_.seconds() < kLookSeconds) return {};
+  since_look_ = Stopwatch();
+  std::vector<LiveEvent> out = board_.read(1, -1);
+  for (LiveEvent& event : out) event.rank = number_;
+  return out;
+}
+
+}  // namespace depthgrid

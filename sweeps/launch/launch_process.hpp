@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/child_process.hpp"
+#include "core/base/clock.hpp"
+#include "core/base/scratch_folder.hpp"
+#include "sweeps/launch/launcher.hpp"
+#include "sweeps/launch/running_launch.hpp"
+#include "sweeps/live/live_board.hpp"
+
+namespace depthgrid {
+
+/// A launch as a child process: a worker, or the launcher of several. What it writes goes to
+/// `attempt-<n>.log` in the launch's folder, what it tells to `board-<n>` there.
+class LaunchProcess final : public RunningLaunch {
+ public:
+  /// @param number  by which LiveEvent::rank tells launches apart.
+  LaunchProcess(const LaunchTicket& ticket, const LaunchCommand& command, int number);
+  ~LaunchProcess() override;
+
+  /// Folder of what a launch tells, for its order.
+  static std::filesystem::path board_of(const LaunchTicket& ticket);
+
+  /// The code of the rank that ended first and badly where the launcher returns a signal, which may
+  /// be the one by which it ended the others; Infrastructure if the launcher itself has failed, and
+  /// its log says so.
+  std::optional<int> poll() override;
+  /// Once it has ended: as that rank has noted, or this node if all ranks ran here.
+  std::string node() override { return node_; }
+  void ask_to_stop() override;
+  void kill() override { child_.kill_group(); }
+  /// Before that, its ranks on this host write to its log where they are. srun's are left out: it
+  /// would take the signal as an order to end them.
+  void kill_hung() override;
+  std::vector<LiveEvent> news() override;
+
+ private:
+  std::filesystem::path note_;
+  LiveBoard board_;
+  LauncherKind kind_;
+  std::string node_;
+  std::filesystem::path log_;
+  std::optional<ScratchFolder> sessions_;  // before the child, which writes there
+  ChildProcess child_;
+  int number_;
+  Stopwatch since_look_;
+};
+
+}  // namespace depthgrid

@@ -1,0 +1,114 @@
+#include "sweeps/launch/launch_record.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/base/json_text.hpp"
+#include "storage/files/loose_text.hpp"
+#include "storage/files/publish.hpp"
+
+namespace depthgrid {
+namespace {
+
+namespace fs = std::filesystem;
+using LaunchJson = nlohmann::ordered_json;
+
+/// The number in "attempt-12.json" or "attempt-12.log"; 0 for other names.
+std::int64_t attempt_in(const std::string& name) {
+  constexpr std::string_view kStart = "attempt-";
+  if (!name.starts_with(kStart)) return 0;
+  std::int64_t n = 0;
+  std::from_chars(name.data() + kStart.size(), name.data() + name.size(), n);
+  return n;
+}
+
+}  // namespace
+
+fs::path launch_folder(const fs::path& store, const std::string& id) {
+  return store / "launches" / id;
+}
+
+std::string attempt_log(std::int64_t attempt) {
+  return fmt::format("attempt-{}.log", attempt);
+}
+
+std::int64_t next_attempt(const fs::path& folder) {
+  std::int64_t last = 0;
+  std::error_code absent;
+  for (const auto& file : fs::directory_iterator(folder, absent)) {
+    last = std::max(last, attempt_in(file.path().filename().string()));
+  }
+  return last + 1;
+}
+
+std::string to_json(const LaunchRecord& r) {
+  return json_text(LaunchJson{{"schema", 1},
+                              {"launch", r.id},
+                              {"attempt", r.attempt},
+                              {"cells", r.cells},
+                              {"host", r.host},
+                              {"slurm_job", r.slurm_job},
+                              {"restart", r.restart},
+                              {"launcher", r.launcher},
+                              {"ranks", r.ranks},
+                              {"end", name_of(r.end)},
+                              {"code", r.code},
+                              {"seconds", r.seconds},
+                              {"log", r.log},
+                              {"last_words", r.last_words}},
+                   1);
+}
+
+std::optional<LaunchRecord> launch_record(const std::string& json) {
+  const LaunchJson j = LaunchJson::parse(json, nullptr, false);
+  try {
+    LaunchRecord r;
+    r.id = j.at("launch");
+    r.attempt = j.at("attempt");
+    r.cells = j.at("cells").get<std::vector<std::string>>();
+    r.host = j.at("host");
+    r.slurm_job = j.at("slurm_job");
+    r.restart = j.value("restart", std::int64_t{0});
+    r.launcher = j.at("launcher");
+    r.ranks = j.at("ranks");
+    const std::string end = j.at("end");
+    for (int e = 0; e <= static_cast<int>(LaunchEnd::Refused); ++e) {
+      if (name_of(static_cast<LaunchEnd>(e)) == end) r.end = static_cast<LaunchEnd>(e);
+    }
+    r.code = j.at("code");
+    r.seconds = j.at("seconds");
+    r.log = j.at("log");
+    r.last_words = j.at("last_words");
+    return r;
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+}
+
+void keep_record(const fs::path& store, const LaunchRecord& record) {
+  publish_replace(launch_folder(store, record.id) / fmt::format("attempt-{}.json", record.attempt),
+                  to_json(record));
+}
+
+std::vector<LaunchRecord> launch_records(const fs::path& store) {
+  std::vector<LaunchRecord> out;
+  std::error_code absent;
+  for (const auto& launch : fs::directory_iterator(store / "launches", absent)) {
+    for (const auto& file : fs::directory_iterator(launch.path(), absent)) {
+      const std::string name = file.path().filename().string();
+      if (attempt_in(name) == 0 || !name.ends_with(".json")) continue;
+      if (auto record = launch_record(loose_text(file.path()))) {
+        out.push_back(std::move(*record));
+      }
+    }
+  }
+  std::ranges::sort(out, [](const LaunchRecord& a, const LaunchRecord& b) {
+    return a.id != b.id ? a.id < b.id : a.attempt < b.attempt;
+  });
+  return out;
+}
+
+}  // namespace depthgrid

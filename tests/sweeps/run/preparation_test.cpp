@@ -1,0 +1,85 @@
+#include "sweeps/run/preparation.hpp"
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "core/base/error.hpp"
+#include "storage/files/loose_text.hpp"
+#include "tests/storage/temporary_folder.hpp"
+
+namespace depthgrid {
+namespace preparation_test {
+
+constexpr int kStopped = static_cast<int>(ExitCode::TempFail);
+
+/// A shell as the worker, in whose folder `tries` has a line for each start.
+class PreparationTest : public ::testing::Test {
+ protected:
+  int end_of(const std::string& script, std::int64_t budget = 2) {
+    StopWatch signals;
+    return end_of(script, signals, budget);
+  }
+  int end_of(const std::string& script, StopWatch& signals, std::int64_t budget = 2) {
+    return prepare_sweep(
+        {"/bin/sh", "-c", "cd '" + folder_.path().string() + "'; echo >>tries; " + script}, signals,
+        {.budget = [budget](std::string_view) { return budget; }, .backoff = 0.01});
+  }
+  std::size_t tries() const { return loose_text(folder_.path() / "tries").size(); }
+
+  const TemporaryFolder folder_;
+};
+
+TEST_F(PreparationTest, WhatWasKilledOrHasCrashedIsTriedAgain) {
+  EXPECT_EQ(end_of("[ $(wc -l <tries) = 3 ] || kill -9 $$"), 0);
+  EXPECT_EQ(tries(), 3U);
+}
+
+TEST_F(PreparationTest, ABudgetEnds) {
+  EXPECT_EQ(end_of("kill -SEGV $$", 1), 128 + SIGSEGV);
+  EXPECT_EQ(tries(), 2U);
+}
+
+TEST_F(PreparationTest, WhatIsRefusedIsNotTriedAgain) {
+  for (const ExitCode code :
+       {ExitCode::BadConfig, ExitCode::NoInput, ExitCode::BadData, ExitCode::Failed}) {
+    EXPECT_EQ(end_of("exit " + std::to_string(static_cast<int>(code))), static_cast<int>(code));
+  }
+  EXPECT_EQ(tries(), 4U);
+}
+
+TEST_F(PreparationTest, ASignalThatAsksTheWorkerToEndStopsTheRun) {
+  for (const char* name : {"USR1", "TERM", "INT", "HUP"})
+    EXPECT_EQ(end_of(std::string("kill -") + name + " $$"), kStopped) << name;
+  EXPECT_EQ(tries(), 4U);
+}
+
+TEST_F(PreparationTest, ASignalIsPassedOnAndNeverLost) {
+  const std::string asks = "kill -USR1 " + std::to_string(getpid());
+  StopWatch early;
+  kill(getpid(), SIGUSR1);  // pending when the worker starts, which cannot listen yet
+  EXPECT_EQ(end_of("sleep 60", early), kStopped);
+  StopWatch meanwhile;
+  EXPECT_EQ(
+      end_of("trap 'echo told >told; exit 0' USR1; " + asks + "; while true; do sleep 0.02; done",
+             meanwhile),
+      kStopped);
+  EXPECT_EQ(loose_text(folder_.path() / "told"), "told\n");
+  StopWatch late;
+  EXPECT_EQ(end_of(asks, late), kStopped) << "it came when all was prepared";
+}
+
+TEST_F(PreparationTest, APauseEndsWithASignal) {
+  StopWatch none;
+  EXPECT_TRUE(none.wait_unasked(0.01));
+  StopWatch one;
+  kill(getpid(), SIGUSR1);
+  EXPECT_FALSE(one.wait_unasked(60));
+  EXPECT_FALSE(one.wait_unasked(60)) << "also one that came before";
+}
+
+}  // namespace preparation_test
+}  // namespace depthgrid

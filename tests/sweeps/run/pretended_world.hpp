@@ -1,0 +1,197 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <deque>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.hpp"
+#include "sweeps/run/supervisor.hpp"
+#include "tests/storage/temporary_folder.hpp"
+
+namespace depthgrid::testing {
+
+/// What a pretended launch does: so long, and then ends with this code.
+struct Script {
+  double seconds = 1;
+  int code = 0;
+  bool settles = true;  // its cells have results afterwards
+  std::int64_t checkpoint = 0;
+  bool loses_folder = false;  // its folder in the store cannot be written when it ends
+  std::string says{};         // in its log
+};
+
+/// A world with a clock of its own.
+class PretendedWorld {
+ public:
+  explicit PretendedWorld(std::vector<LaunchPlan> launches, SupervisorOptions options = {})
+      : launches_(std::move(launches)), options_(std::move(options)) {}
+
+  void plays(const std::string& id, std::deque<Script> scripts) { scripts_[id] = scripts; }
+
+  ExitCode run(RetryOptions retries = {}) {
+    if (!retries.budget) retries.budget = [](std::string_view) { return std::int64_t{2}; };
+    SupervisorWorld world;
+    world.start = [this](const LaunchTicket& ticket) { return start(ticket); };
+    world.settled = [this](std::size_t row) { return settled_.contains(row); };
+    world.done = [this](std::size_t row) {
+      return settled_.contains(row) && !failed_.contains(row);
+    };
+    world.checkpoint = [this](std::size_t row) { return checkpoints_[row]; };
+    world.stop_asked = [this] { return now_ >= stop_at; };
+    world.say = [this](const std::string& line) { said += line + '\n'; };
+    world.hear = [this](const LiveEvent&) { ++heard; };
+    world.now = [this] { return now_; };
+    world.time_left = [this] { return late_at - now_; };
+    world.wait = [this](double seconds) {
+      if (!events.empty() && events.back().kind != Event::Kind::Wait) {
+        events.push_back({Event::Kind::Wait});
+      }
+      now_ += seconds;
+      if (now_ > pause_at) now_ += 25, pause_at = 1e9;
+      ASSERT_LT(now_, 1e6) << "it never ends; said so far:\n" << said;
+    };
+    world.inherit = [this](const LaunchPlan& plan) {
+      return plan.id != haunted || now_ > haunted_until;
+    };
+    world.set_aside = [this](const LaunchPlan& plan, const LaunchRecord&, const std::string& why) {
+      aside.push_back(plan.id);
+      said += why + '\n';
+    };
+    Supervisor supervisor(launches_, folder_.path(), leases_, options_, retries, world);
+    return supervisor.run();
+  }
+
+  /// What happened, in order. A pause of the supervisor is one event, however long.
+  struct Event {
+    enum class Kind : std::uint8_t { Start, End, Wait } kind;
+    std::string id{};
+  };
+  std::vector<Event> events;
+  std::vector<std::string> started, aside, asked, killed;
+  std::string haunted;  // an owner of this launch's cells is silent …
+  double haunted_until = 0;
+  std::string no_log_of;  // this launch's log cannot be opened
+  std::vector<std::vector<std::string>> gpus;
+  std::string said;
+  std::size_t most_at_once = 0;
+  std::size_t heard = 0;  // last words of launches
+  double stop_at = 1e9, pause_at = 1e9, late_at = 1e9;
+  double full_until = 0;  // the disk: launches that end before have not been able to write
+  std::vector<std::vector<int>> cores;
+  std::string fails_on;  // a card
+  double now() const { return now_; }
+  std::size_t settled() const { return settled_.size(); }
+  LeaseKeeper& leases() { return leases_; }
+  std::filesystem::path folder() const { return folder_.path(); }
+
+ private:
+  class Pretended final : public RunningLaunch {
+   public:
+    Pretended(PretendedWorld& world, const LaunchPlan& plan, Script script)
+        : world_(world), plan_(plan), script_(script), end_(world.now_ + script.seconds) {
+      world_.most_at_once = std::max(world_.most_at_once, ++world_.running_);
+    }
+    ~Pretended() override { --world_.running_; }
+    std::optional<int> poll() override {
+      if (killed_) return 137;
+      if (asked_) return 75;
+      if (world_.now_ < end_) return std::nullopt;
+      world_.events.push_back({Event::Kind::End, plan_.id});
+      for (const std::size_t row : plan_.rows) {
+        if (script_.settles) world_.settled_.insert(row);
+        if (script_.code == 4) world_.failed_.insert(row);
+        world_.checkpoints_[row] = std::max(world_.checkpoints_[row], script_.checkpoint);
+      }
+      if (script_.loses_folder) {
+        std::filesystem::remove_all(launch_folder(world_.folder(), plan_.id));
+      }
+      ended_ = true;
+      return script_.code;
+    }
+    void ask_to_stop() override {
+      asked_ = true;
+      world_.asked.push_back(plan_.id);
+    }
+    void kill() override {
+      killed_ = true;
+      world_.killed.push_back(plan_.id);
+    }
+    std::vector<LiveEvent> news() override {
+      return std::vector<LiveEvent>(ended_ ? 1 : 0, {.kind = LiveKind::JobEnd});
+    }
+
+   private:
+    PretendedWorld& world_;
+    const LaunchPlan& plan_;
+    Script script_;
+    double end_;
+    bool asked_ = false, killed_ = false, ended_ = false;
+  };
+
+  std::unique_ptr<RunningLaunch> start(const LaunchTicket& ticket) {
+    if (ticket.plan.id == no_log_of) throw StorageError("log", "cannot be opened");
+    started.push_back(ticket.plan.id);
+    events.push_back({Event::Kind::Start, ticket.plan.id});
+    gpus.push_back(ticket.gpus);
+    cores.push_back(ticket.cores);
+    Script script;
+    auto& own = scripts_[ticket.plan.id];
+    if (!own.empty()) {
+      script = own.front();
+      if (own.size() > 1) own.pop_front();
+    }
+    if (!fails_on.empty() && ticket.gpus == std::vector{fails_on}) {
+      script = {.seconds = 1, .code = 1, .settles = false};
+      script.says = "NVRM: Xid (PCI:0000:07:00): 79, GPU has fallen off the bus\n";
+    }
+    if (now_ < full_until) {
+      script = {.seconds = 1, .code = 73, .settles = false};
+      script.says = "ckpt-00000020-1.h5: No space left on device (needed 4096 bytes, free 0)\n";
+    }
+    if (!script.says.empty()) {
+      std::ofstream(ticket.folder / ("attempt-" + std::to_string(ticket.attempt) + ".log"))
+          << script.says;
+    }
+    return std::make_unique<Pretended>(*this, ticket.plan, script);
+  }
+
+  TemporaryFolder folder_;
+  LeaseKeeper leases_;
+  std::vector<LaunchPlan> launches_;
+  SupervisorOptions options_;
+  std::map<std::string, std::deque<Script>> scripts_;
+  std::set<std::size_t> settled_, failed_;
+  std::map<std::size_t, std::int64_t> checkpoints_;
+  std::size_t running_ = 0;
+  double now_ = 0;
+};
+
+inline std::vector<LaunchPlan> launches(std::size_t n, std::int64_t ranks = 1) {
+  std::vector<LaunchPlan> out;
+  for (std::size_t i = 0; i < n; ++i) {
+    out.push_back({.id = std::string(1, static_cast<char>('a' + i)),
+                   .rows = {i},
+                   .cells = {std::to_string(i)},
+                   .ranks = ranks,
+                   .seconds = 1,
+                   .bytes = 1});
+  }
+  return out;
+}
+
+inline SupervisorOptions slots(std::int64_t n) {
+  SupervisorOptions out;
+  out.slots = n;
+  return out;
+}
+
+}  // namespace depthgrid::testing

@@ -1,0 +1,70 @@
+// What a supervisor may start at a time: beside what, on which cores, with how much disk and time.
+#include <gtest/gtest.h>
+
+#include "sweeps/run/supervisor.hpp"
+#include "tests/sweeps/run/pretended_world.hpp"
+
+namespace depthgrid::testing {
+namespace supervisor_room_test {
+
+using World = PretendedWorld;
+
+TEST(SupervisorRoom, WhileTheDiskIsFullOneLaunchIsTriedAfterTheOther) {
+  SupervisorOptions options = slots(2);
+  options.disk_wait = 600;  // a try every 20 s
+  World world(launches(4), options);
+  world.full_until = 100;
+  EXPECT_EQ(world.run(), ExitCode::Done);
+  EXPECT_NE(world.said.find("No space left on device"), std::string::npos);
+  EXPECT_NE(world.said.find("retry.disk_wait"), std::string::npos);
+  EXPECT_LE(world.started.size(), 2U + 5 + 4) << "two at first, then one every 20 s";
+  EXPECT_TRUE(world.aside.empty()) << "no cell has failed";
+}
+
+TEST(SupervisorRoom, ADiskThatStaysFullEndsTheRunAfterItsTime) {
+  SupervisorOptions options = slots(1);
+  options.disk_wait = 120;
+  World world(launches(3), options);
+  world.full_until = 1e6;
+  EXPECT_EQ(world.run(), ExitCode::CantCreate);
+  EXPECT_GE(world.now(), 120);
+  EXPECT_LE(world.now(), 135);
+}
+
+TEST(SupervisorRoom, ALaunchThatMustBeAloneWaitsForAllOthersAndTheyForIt) {
+  std::vector<LaunchPlan> all = launches(4);
+  all[1].ranks = 2;
+  SupervisorOptions options = slots(4);
+  options.alone = [](std::int64_t ranks) { return ranks > 1; };
+  World world(all, options);
+  world.plays("a", {{.seconds = 5}});
+  world.plays("b", {{.seconds = 5}});
+  EXPECT_EQ(world.run(), ExitCode::Done);
+  EXPECT_EQ(world.started, (std::vector<std::string>{"a", "c", "d", "b"}));
+  EXPECT_EQ(world.most_at_once, 3U);
+}
+
+TEST(SupervisorRoom, NothingStartsWhenTheAllocationEndsTooSoon) {
+  World world(launches(6), slots(2));
+  for (const char* id : {"a", "b", "c", "d", "e", "f"}) world.plays(id, {{.seconds = 10}});
+  world.late_at = 15;
+  EXPECT_EQ(world.run(), ExitCode::TempFail);
+  EXPECT_EQ(world.started, (std::vector<std::string>{"a", "b", "c", "d"}));
+  EXPECT_TRUE(world.asked.empty()) << "those that run come to their end";
+  EXPECT_NE(world.said.find("ends too soon"), std::string::npos);
+}
+
+TEST(SupervisorRoom, EachLaunchHasCoresOfItsOwn) {
+  SupervisorOptions options = slots(2);
+  options.cores = {4, 5, 6, 7};
+  options.cores_per_rank = 2;
+  World world(launches(3), options);
+  EXPECT_EQ(world.run(), ExitCode::Done);
+  ASSERT_EQ(world.cores.size(), 3U);
+  EXPECT_EQ(world.cores[0], (std::vector<int>{4, 5}));
+  EXPECT_EQ(world.cores[1], (std::vector<int>{6, 7}));
+  EXPECT_EQ(world.cores[2].size(), 2U) << "those that have come back";
+}
+
+}  // namespace supervisor_room_test
+}  // namespace depthgrid::testing
