@@ -180,7 +180,7 @@ bool serves_many(const CellConfig& run) {
 SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& request,
                              StopWatch& signals) {
   RunOrder prepare = request.order;
-  prepare.prepare = true;
+  prepare.mode = RunMode::Prepare;
   prepare.cells = request.cells;
   const int prepared = prepare_sweep(worker_command("run", order_text(prepare)), signals,
                                      retry_options(request.run));
@@ -200,6 +200,7 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
   SlotCount slots(sweep, store, !options.gpus.empty());
   int number = 0;
   RunOrder order = request.order;
+  order.mode = RunMode::Launch;
   order.progress = "quiet";
   order.rerun.clear();
   SupervisorWorld world;

@@ -62,11 +62,9 @@ void tell_of_device(const Sweep& sweep, const RunContext& run) {
   }
 }
 
-/// A supervisor looks after the budgets for its launches, a rank for the process that retries a
-/// cell.
+/// Who watches other processes looks after the budgets for them.
 bool watches_budget(const RunOrder& order, const Collective& world, const Sweep& sweep) {
-  const bool watched = !order.board.empty() || !order.cell.empty() || order.prepare;
-  return world.rank() == 0 && !watched && has_budget(sweep.run);
+  return world.rank() == 0 && order.mode == RunMode::Run && has_budget(sweep.run);
 }
 
 /// Packs the store and reports the outcome of the run on stderr. @return  cells that have failed
@@ -109,7 +107,7 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   }
   watchdog.enter(WorkPhase::Waiting);  // what has no team, or is over, waits for all others
   TeamOutcome outcome{.stopped = on_any(world, run.permit.stopped || stop_requested())};
-  if (!outcome.stopped && !run.team.idle() && !order.prepare) {
+  if (!outcome.stopped && !run.team.idle() && order.mode != RunMode::Prepare) {
     outcome = run.team.leads() ? lead_team(run, order, planned_jobs(sweep, wanted, run, local_size))
                                : follow_team(run);
   }
@@ -119,7 +117,7 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   run.progress.close();  // the first rank's, when all others have told their last news
   std::int64_t failed = total(world, outcome.failed);
   // Without a launcher, the program that started this one does it.
-  const bool concludes = under_launcher() && order.board.empty();
+  const bool concludes = under_launcher() && order.mode == RunMode::Run;
   if (world.rank() == 0 && concludes) failed += conclude(order, sweep, store, stopped);
   failed = largest(world, failed);
   log_quietly(LogLevel::Info,
@@ -158,7 +156,7 @@ ExitCode run_marked(const RunOrder& order, Collective& world, int local_rank, in
     throw;
   } catch (const std::exception& e) {
     if (is_out_of_memory(e)) {
-      const bool alone = world.size() > 1 && order.board.empty();
+      const bool alone = world.size() > 1 && order.mode == RunMode::Run;
       throw UserError(
           ExitCode::OutOfMemory,
           fmt::format("{}{:.0f} MB; {}{}", kOutOfMemoryWords, largest_peak_bytes() / 1e6, e.what(),
