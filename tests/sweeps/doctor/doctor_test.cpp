@@ -2,7 +2,9 @@
 #include <map>
 
 #include <gtest/gtest.h>
+#include <linux/magic.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 #include "core/base/error.hpp"
 #include "core/base/json_text.hpp"
@@ -11,6 +13,7 @@
 #include "sweeps/doctor/site_profile.hpp"
 #include "sweeps/doctor/slurm_checks.hpp"
 #include "sweeps/doctor/store_checks.hpp"
+#include "tests/storage/temporary_folder.hpp"
 #include "tests/sweeps/doctor/fake_commands.hpp"
 
 namespace depthgrid {
@@ -36,9 +39,35 @@ TEST(Doctor, ClocksMayDifferByAMinute) {
 TEST(Doctor, AFolderThatIsNotThereIsJudgedByTheOneAbove) {
   const auto findings =
       store_findings(std::filesystem::temp_directory_path() / "no" / "such" / "store");
-  ASSERT_EQ(findings.size(), 4U);
+  ASSERT_EQ(findings.size(), 5U);
   for (const Finding& finding : findings) EXPECT_NE(finding.level, FindingLevel::Problem);
   EXPECT_FALSE(std::filesystem::exists(std::filesystem::temp_directory_path() / "no"));
+}
+
+TEST(Doctor, AStoreThatRunWouldRefuseForItsPermissionsIsAProblem) {
+  TemporaryFolder folder;
+  chmod(folder.path().c_str(), 0770);
+  const auto found = store_findings(folder.path());
+  ASSERT_NE(find(found, "permissions"), nullptr);
+  expect_level(*find(found, "permissions"), FindingLevel::Problem);
+  EXPECT_NE(find(found, "permissions")->cure.find("chmod go-w"), std::string::npos);
+  for (const bool below : {true, false}) {  // stores that are made in it have modes of their own
+    const auto above = store_findings(below ? folder.path() / "none" : folder.path(), !below);
+    expect_level(*find(above, "permissions"), FindingLevel::Ok);
+  }
+  chmod(folder.path().c_str(), 0750);
+  const auto closed = store_findings(folder.path());
+  expect_level(*find(closed, "permissions"), FindingLevel::Ok);
+  EXPECT_EQ(find(closed, "permissions")->seen, "mode 750");
+}
+
+TEST(Doctor, AFileSystemWithoutModesIsNamedAlsoWhereTheStoreIsNotThereYet) {
+  for (const bool is_store : {true, false}) {
+    const Finding found = permissions_finding("/media/stick", {0777, EXFAT_SUPER_MAGIC}, is_store);
+    expect_level(found, FindingLevel::Problem);
+    EXPECT_NE(found.seen.find("exfat"), std::string::npos) << found.seen;
+    EXPECT_EQ(found.cure.find("chmod go-w"), std::string::npos) << found.cure;
+  }
 }
 
 TEST(Doctor, TheMachineHasCoresMemoryAndAUmask) {
