@@ -182,9 +182,21 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
   RunOrder prepare = request.order;
   prepare.mode = RunMode::Prepare;
   prepare.cells = request.cells;
-  const int prepared = prepare_sweep(worker_command("run", order_text(prepare)), signals,
-                                     retry_options(request.run));
-  if (prepared != 0) return {.code = prepared, .signal = signals.first()};
+  const PreparationEnd prepared =
+      prepare_sweep({.command =
+                         [&prepare](const std::string& board) {
+                           prepare.board = board;
+                           return worker_command("run", order_text(prepare));
+                         },
+                     .store = request.order.store,
+                     .cells = request.cells,
+                     .host = node_name(),
+                     .slurm_job = this_task(),
+                     .restart = restart_of_task(),
+                     .hang = request.order.hang,
+                     .retries = retry_options(request.run)},
+                    signals);
+  if (prepared.code != 0) return {.code = prepared.code, .signal = signals.first()};
   const Sweep sweep = load_planned_sweep(line);
   refuse_unknown(sweep, request.cells);
   const Store store = Store::open(request.order.store);

@@ -118,11 +118,11 @@ std::set<std::string> nodes_at_fault(const Store& store, const std::vector<std::
   }
   std::set<std::string> out;
   for (const LaunchRecord& record : launch_records(store.root())) {
-    if (record.end != LaunchEnd::Infrastructure || record.slurm_job != task) continue;
-    if (record.restart != restart) continue;
+    if (record.slurm_job != task || record.restart != restart) continue;
+    if (record.end != LaunchEnd::Infrastructure && record.cause.empty()) continue;
     const bool ours =
         std::ranges::any_of(record.cells, [&](const std::string& id) { return left.contains(id); });
-    if (ours) out.insert(record.host);
+    if (ours) out.insert(record.cause.empty() ? std::string() : record.host);
   }
   return out;
 }
@@ -143,6 +143,7 @@ bool found_node_fault(const Store& store, const std::vector<std::string>& cells)
                       .ranks = 1,
                       .end = LaunchEnd::Infrastructure,
                       .code = static_cast<int>(ExitCode::Failed),
+                      .cause = "check",
                       .seconds = 0,
                       .log = "",
                       .last_words = *fault};

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <exception>
-#include <limits>
 #include <optional>
 #include <string>
 #include <thread>
@@ -30,6 +29,7 @@
 #include "worker/process/crash_mark.hpp"
 #include "worker/process/device_fault.hpp"
 #include "worker/process/end_note.hpp"
+#include "worker/process/life_teller.hpp"
 #include "worker/process/memory_use.hpp"
 #include "worker/process/quit_report.hpp"
 #include "worker/process/stop_signals.hpp"
@@ -172,8 +172,8 @@ ExitCode run_marked(const RunOrder& order, Collective& world, int local_rank, in
         std::this_thread::sleep_for(kForTheCulprit);
         note_end(static_cast<int>(ExitCode::Infrastructure), false);
       }
-      throw UserError(
-          ExitCode::Infrastructure,
+      throw NodeError(
+          ExitCode::Infrastructure, "card",
           fmt::format("{}: a fault of a card, its driver or the network; what is recorded is kept, "
                       "and the same command goes on from the last checkpoint",
                       e.what()));
@@ -187,10 +187,9 @@ ExitCode run_marked(const RunOrder& order, Collective& world, int local_rank, in
   }
 }
 
-/// RunOrder::hang, as the watchdog takes it.
-HangLimit limit_of(double seconds) {
-  if (seconds < 0) return std::numeric_limits<double>::infinity();
-  return seconds > 0 ? HangLimit(seconds) : HangLimit();
+void note_error(const UserError& error) {
+  const auto* const of_node = dynamic_cast<const NodeError*>(&error);
+  note_end(static_cast<int>(error.code()), true, of_node == nullptr ? "" : of_node->cause());
 }
 
 }  // namespace
@@ -201,10 +200,17 @@ int run(const RunOrder& order, int argc, char** argv) {
   // Before MPI, which waits for every rank.
   Watchdog watchdog;
   const QuitReport report(watchdog, launcher_rank());
-  watchdog.watch(limit_of(order.hang), end_hung);
+  watchdog.watch(hang_limit(order.hang), end_hung);
+  std::optional<LifeTeller> life;
+  if (!order.board.empty() && launcher_rank() == 0) life.emplace(watchdog, order.board, order.hang);
   FaultPoint().pass(0, order.cells);
   if (!under_launcher()) {
-    return static_cast<int>(run_marked(order, *make_self_collective(), 0, 1, watchdog));
+    try {
+      return static_cast<int>(run_marked(order, *make_self_collective(), 0, 1, watchdog));
+    } catch (const UserError& e) {
+      note_error(e);
+      throw;
+    }
   }
   MpiEnv mpi(argc, argv);
   const auto world = mpi.world();
@@ -220,8 +226,8 @@ int run(const RunOrder& order, int argc, char** argv) {
     if (world->rank() == 0) log(LogLevel::Error, e.what());
     world->barrier();
     return static_cast<int>(e.code());
-  } catch (const UserError& e) {           // the other ranks wait for this one: end them too
-    note_end(static_cast<int>(e.code()));  // at once: others lose their connections to this rank
+  } catch (const UserError& e) {  // the other ranks wait for this one: end them too
+    note_error(e);                // at once: others lose their connections to this rank
     report_alone(*world, e);
     MpiEnv::abort(e.code());
   } catch (const std::exception& e) {
