@@ -28,7 +28,7 @@ list(APPEND rooms models distributed worker)
 
 # Folders of a room, lowest first: each may include those before it. Headers directly in the room are
 # its interface, which every folder may include; the files that implement them may include all folders.
-set(inside_core/config yaml schema resolve sweep)
+set(inside_core/config yaml schema facts resolve sweep)
 set(inside_core/data tokenizers labels steering)
 set(inside_core/probe gates gradients lens trajectory lyapunov attention weights solver ssm)
 set(inside_core/train optimizer)
