@@ -5,8 +5,8 @@
 #include <string>
 
 #include "core/base/error.hpp"
-#include "core/config/family_facts.hpp"
 #include "core/config/facts/gathered_execution.hpp"
+#include "core/config/family_facts.hpp"
 
 namespace depthgrid {
 namespace {
