@@ -16,13 +16,13 @@
 #include "core/base/log.hpp"
 #include "core/config/text_format.hpp"
 #include "storage/cells/cell_result.hpp"
+#include "storage/files/folder_modes.hpp"
 #include "storage/files/fs_probe.hpp"
 #include "storage/files/journal.hpp"
 #include "storage/files/process_identity.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/files/sealed_file.hpp"
 #include "storage/files/set_aside.hpp"
-#include "storage/folder_modes.hpp"
 
 namespace depthgrid {
 namespace {

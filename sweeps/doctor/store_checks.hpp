@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "storage/folder_modes.hpp"
+#include "storage/files/folder_modes.hpp"
 #include "sweeps/doctor/finding.hpp"
 
 namespace depthgrid {

@@ -1,4 +1,4 @@
-#include "storage/folder_modes.hpp"
+#include "storage/files/folder_modes.hpp"
 
 #include <cerrno>
 #include <string_view>

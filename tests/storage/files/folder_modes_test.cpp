@@ -1,4 +1,4 @@
-#include "storage/folder_modes.hpp"
+#include "storage/files/folder_modes.hpp"
 
 #include <string>
 #include <utility>
