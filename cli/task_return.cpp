@@ -21,6 +21,7 @@
 #include "sweeps/slurm/missing_cells.hpp"
 #include "sweeps/slurm/node_check.hpp"
 #include "sweeps/slurm/prepared_submission.hpp"
+#include "sweeps/slurm/slurm_client.hpp"
 
 namespace depthgrid {
 namespace {
@@ -64,7 +65,7 @@ std::vector<std::string> left_out(const TaskReturn& task, const std::set<std::st
 }
 
 /// @return what Slurm objects to, in the last of a few tries; empty if it keeps the task away.
-std::string keep_away(const SlurmClient& slurm, const std::string& task,
+std::string keep_away(const Scheduler& slurm, const std::string& task,
                       const std::vector<std::string>& nodes) {
   std::string problem;
   for (int i = 0; i < kTries; ++i) {
@@ -77,7 +78,7 @@ std::string keep_away(const SlurmClient& slurm, const std::string& task,
 
 /// The task's cells as an array of their own, with the options that were given to sbatch before.
 void submit_anew(const TaskReturn& task, const std::vector<std::string>& bad,
-                 const Progress& progress, const SlurmClient& slurm) {
+                 const Progress& progress, const Scheduler& slurm) {
   const fs::path folder = task.task_file.parent_path();
   const auto before = submission_of(task.store.root(), folder.filename().string());
   std::int64_t ranks = 0;

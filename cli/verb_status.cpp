@@ -17,6 +17,7 @@
 #include "sweeps/live/watch_text.hpp"
 #include "sweeps/report/status_report.hpp"
 #include "sweeps/slurm/queue_report.hpp"
+#include "sweeps/slurm/slurm_client.hpp"
 
 namespace depthgrid {
 namespace {
@@ -34,12 +35,13 @@ struct Look {
   }
 };
 
-Look look_at(const StoreArgument& argument, ReadProgress progress = ReadProgress::Told) {
+Look look_at(const StoreArgument& argument, QueueWatch& queue,
+             ReadProgress progress = ReadProgress::Told) {
   Look out{argument.listing(progress), {}, {}};
   const std::optional<Store> store =
       argument.absent() ? std::nullopt : std::optional(argument.open());
   out.numbers = numbers_now(out.listing, store ? &*store : nullptr);
-  if (store) out.queue = queue_report(store->root());
+  if (store) out.queue = queue.report(store->root());
   return out;
 }
 
@@ -91,7 +93,7 @@ class Screen {
   std::size_t drawn_ = 0;  // lines
 };
 
-int watch(const StoreArgument& argument, std::chrono::seconds every, bool json) {
+int watch(const StoreArgument& argument, QueueWatch& queue, std::chrono::seconds every, bool json) {
   std::optional<Screen> screen;
   if (auto terminal = json ? std::nullopt : Terminal::of(STDOUT_FILENO)) {
     screen.emplace(std::move(*terminal));
@@ -99,7 +101,7 @@ int watch(const StoreArgument& argument, std::chrono::seconds every, bool json) 
   std::optional<SweepNumbers> before;
   Stopwatch since;
   for (;;) {
-    Look now = look_at(argument, ReadProgress::Silent);
+    Look now = look_at(argument, queue, ReadProgress::Silent);
     // Without boards, the rate is that of what the store has gained since the last look.
     const double seconds = since.seconds();
     since = Stopwatch();
@@ -148,10 +150,12 @@ int status_verb(const Arguments& arguments) {
       .flag("json", "print JSON");
   if (!line.parse(with_seconds(arguments))) return 0;
   const StoreArgument argument(line);
+  const SlurmClient slurm(real_commands(), QueueWatch::kPatience);
+  QueueWatch queue(slurm, [clock = Stopwatch()] { return clock.seconds(); });
   if (line.has("watch")) {
-    return watch(argument, std::chrono::seconds(line.number_of("every")), line.has("json"));
+    return watch(argument, queue, std::chrono::seconds(line.number_of("every")), line.has("json"));
   }
-  const Look now = look_at(argument);
+  const Look now = look_at(argument, queue);
   print(line.has("json") ? status_json(now.listing, &now.numbers, queue_json(now.queue))
                          : now.text(colour_of_stdout()));
   return number_of(status_code(now.listing));

@@ -26,6 +26,7 @@
 #include "sweeps/plan/describe_cache.hpp"
 #include "sweeps/slurm/missing_cells.hpp"
 #include "sweeps/slurm/prepared_submission.hpp"
+#include "sweeps/slurm/slurm_client.hpp"
 #include "sweeps/slurm/submission_lock.hpp"
 
 namespace depthgrid {

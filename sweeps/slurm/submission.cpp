@@ -57,10 +57,6 @@ std::optional<Submission> submission_in(const fs::path& folder) {
   }
 }
 
-bool waits(const LiveTask& task) {
-  return task.queued.state == "PENDING" || task.queued.state == "REQUEUED";
-}
-
 }  // namespace
 
 fs::path submissions_folder(const fs::path& store) {
@@ -129,7 +125,7 @@ std::vector<std::string> needless_tasks(const std::vector<LiveTask>& live,
                                         const std::function<bool(const std::string& cell)>& named,
                                         const std::function<bool(const std::string& cell)>& over) {
   const auto idle = [&](const LiveTask& task) {
-    return waits(task) && !task.cells.empty() && std::ranges::all_of(task.cells, over);
+    return task.queued.waits() && !task.cells.empty() && std::ranges::all_of(task.cells, over);
   };
   const auto needless = [&](const LiveTask& task) {
     return idle(task) && std::ranges::any_of(task.cells, named);
@@ -161,7 +157,8 @@ std::vector<std::string> doubled_tasks(const std::vector<LiveTask>& live,
   for (const LiveTask& task : live) {
     const bool doubled = std::ranges::all_of(
         task.cells, [&](const std::string& cell) { return others.contains(cell); });
-    if (task.submission == submission && waits(task) && doubled) out.push_back(task.queued.job);
+    if (task.submission == submission && task.queued.waits() && doubled)
+      out.push_back(task.queued.job);
   }
   return out;
 }

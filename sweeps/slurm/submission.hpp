@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sweeps/slurm/slurm_client.hpp"
+#include "sweeps/slurm/scheduler.hpp"
 
 namespace depthgrid {
 
