@@ -20,6 +20,7 @@
 #include "sweeps/queue/cell_orders.hpp"
 #include "sweeps/slurm/missing_cells.hpp"
 #include "sweeps/slurm/node_check.hpp"
+#include "sweeps/slurm/node_exclusion.hpp"
 #include "sweeps/slurm/prepared_submission.hpp"
 #include "sweeps/slurm/slurm_client.hpp"
 
@@ -56,11 +57,12 @@ fs::path memory_of(const fs::path& submission, const std::string& task) {
   return submission / ("requeued-" + task);
 }
 
-/// Nodes that the task leaves out from now on: the user's, the store's bad ones, and `bad`.
-std::vector<std::string> left_out(const TaskReturn& task, const std::set<std::string>& bad) {
+/// Nodes that the task leaves out from now on: the user's, those at fault, and `bad`.
+std::vector<std::string> left_out(const TaskReturn& task, const std::set<std::string>& bad,
+                                  const Scheduler& slurm) {
   std::set<std::string> each = bad;
   for (const std::string& node : task.sweep.run.words("slurm.exclude")) each.insert(node);
-  for (const std::string& node : bad_nodes(task.store.root())) each.insert(node);
+  for (const std::string& node : excluded_nodes(slurm, task.store.root())) each.insert(node);
   return {each.begin(), each.end()};
 }
 
@@ -181,7 +183,7 @@ void return_task(const TaskReturn& task) {
             !bad.empty() ? "another partition, or slurm.exclude," : "a longer resources.time"));
   }
   bad.erase("");  // one of several: it goes back, to any
-  const std::vector<std::string> without = left_out(task, bad);
+  const std::vector<std::string> without = left_out(task, bad, slurm);
   const std::string nodes = fmt::format("{}", fmt::join(bad, ", "));
   std::signal(SIGTERM, SIG_IGN);  // Slurm sends it as soon as the task is in the queue again
   const std::string refused = slurm.requeue(name);

@@ -16,6 +16,7 @@
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/printable.hpp"
 #include "core/base/scratch_folder.hpp"
 #include "core/config/text_form.hpp"
 #include "storage/files/lease_keeper.hpp"
@@ -25,6 +26,7 @@
 #include "storage/store.hpp"
 #include "sweeps/plan/describe_cache.hpp"
 #include "sweeps/slurm/missing_cells.hpp"
+#include "sweeps/slurm/node_exclusion.hpp"
 #include "sweeps/slurm/prepared_submission.hpp"
 #include "sweeps/slurm/slurm_client.hpp"
 #include "sweeps/slurm/submission_lock.hpp"
@@ -86,18 +88,39 @@ void check_time(const Sweep& sweep, const std::vector<std::string>& words,
   log(LogLevel::Warning, "submit: " + problem + "; or your quality of service lifts the limit");
 }
 
-TaskPlanOptions plan_options(const Sweep& sweep, const Store& store, bool canary,
+std::string partition_of(const Sweep& sweep) {
+  return sweep.run.null("slurm.partition") ? "" : sweep.run.word("slurm.partition");
+}
+
+/// Nodes that the tasks leave out for their faults, each of which is said.
+/// @throws UserError (Infrastructure) if there are so many that the fault is another's, unless
+/// `looks`.
+std::vector<std::string> nodes_left_out(const Sweep& sweep, const Scheduler& slurm,
+                                        const fs::path& store, bool looks) {
+  const std::string fault = sweep_fault_here(slurm, store, partition_of(sweep), store.string());
+  if (!fault.empty() && !looks) throw UserError(ExitCode::Infrastructure, "submit: " + fault);
+  if (!fault.empty()) log(LogLevel::Warning, "submit: " + fault);
+  std::vector<std::string> out;
+  for (const NodeFault& bad : faults_here(slurm, store)) {
+    log(LogLevel::Info, fmt::format("submit: node {} is left out ({}); depthgrid retry --node {} "
+                                    "{} readmits it",
+                                    bad.node, bad.cause, bad.node, shell_word(store.string())));
+    out.push_back(bad.node);
+  }
+  return out;
+}
+
+TaskPlanOptions plan_options(const Sweep& sweep, bool canary,
+                             const std::vector<std::string>& left_out,
                              const std::vector<SlurmPartition>& partitions) {
   TaskPlanOptions out{.canary = canary,
                       .most_ranks = 1,
-                      .bad_nodes = bad_nodes(store.root()),
+                      .left_out = left_out,
                       .times = DescribeCache().known(sweep.cells),
                       .counts = {}};
   if (!sweep.run.is_word("resources.ranks_per_job")) return out;
   std::int64_t cores = 0, gpus = 0;
-  const bool named = !sweep.run.null("slurm.partition");
-  for (const SlurmPartition& partition :
-       partitions_named(partitions, named ? sweep.run.word("slurm.partition") : "")) {
+  for (const SlurmPartition& partition : partitions_named(partitions, partition_of(sweep))) {
     cores = std::max(cores, partition.cores);
     gpus = std::max(gpus, partition.gpus);
   }
@@ -195,13 +218,14 @@ int submit_verb(const Arguments& arguments) {
   }
   const bool asks = slurm.present();
   const auto partitions = asks ? slurm.partitions() : std::vector<SlurmPartition>{};
+  const std::vector<std::string> left_out = nodes_left_out(sweep, slurm, store.root(), looks);
   const MissingCells missing = look_for_missing(
       sweep, store,
       asks ? live_tasks(submissions(store.root()), slurm.queue()) : std::vector<LiveTask>{});
   const bool canary = line.has("canary") || sweep.run.flag("slurm.canary");
   PreparedSubmission prepared = prepare_submission(
       sweep, folder,
-      task_groups(sweep, missing.wanted(), plan_options(sweep, store, canary, partitions)),
+      task_groups(sweep, missing.wanted(), plan_options(sweep, canary, left_out, partitions)),
       asks ? slurm.max_array_size() : kUsualArraySize, words);
   std::string said;  // by sbatch
   if (!prepared.submission.tasks.empty()) {

@@ -92,7 +92,7 @@ void require_script_path(const std::string& path) {
                       "breaks; use another folder");
 }
 
-TaskRequest task_request(const CellConfig& run, const std::vector<std::string>& bad_nodes,
+TaskRequest task_request(const CellConfig& run, const std::vector<std::string>& faulty,
                          std::int64_t ranks) {
   TaskRequest out;
   const std::int64_t threads = threads_of(run);
@@ -133,7 +133,7 @@ TaskRequest task_request(const CellConfig& run, const std::vector<std::string>& 
     out.options.push_back(fmt::format("--gres=gpu:{}", out.gpus));
   }
   std::vector<std::string> left_out = run.words("slurm.exclude");
-  for (const std::string& node : bad_nodes) {
+  for (const std::string& node : faulty) {
     if (std::ranges::find(left_out, node) == left_out.end()) left_out.push_back(node);
   }
   if (!left_out.empty()) {

@@ -24,9 +24,9 @@ struct TaskRequest {
   std::vector<std::string> options;  // further words "--partition=gpu", allow-listed
 };
 
-/// @param bad_nodes  left out besides those of slurm.exclude.
+/// @param faulty  nodes left out besides those of slurm.exclude.
 /// @param ranks      of the tasks' jobs; 0 = resources.ranks_per_job, or 1 where that is auto.
-TaskRequest task_request(const CellConfig& run, const std::vector<std::string>& bad_nodes,
+TaskRequest task_request(const CellConfig& run, const std::vector<std::string>& faulty,
                          std::int64_t ranks = 0);
 
 /// Ranks of the largest team that a task can have, where resources.ranks_per_job is auto.

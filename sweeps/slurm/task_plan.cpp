@@ -139,7 +139,7 @@ std::vector<TaskGroup> task_groups(const Sweep& sweep, std::vector<bool> wanted,
   const auto add = [&](std::int64_t r, bool canary) -> TaskGroup& {
     return out.emplace_back(TaskGroup{.ranks = r,
                                       .canary = canary,
-                                      .request = task_request(sweep.run, options.bad_nodes, r),
+                                      .request = task_request(sweep.run, options.left_out, r),
                                       .tasks = {}});
   };
   for (const auto& [r, rows] : first) {

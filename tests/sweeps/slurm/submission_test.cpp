@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "core/base/nan.hpp"
-#include "sweeps/launch/launch_record.hpp"
 #include "sweeps/slurm/slurm_text.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
@@ -120,29 +119,6 @@ TEST(Submission, JobsFillTasksUpToTheirRoom) {
   EXPECT_EQ(tasks_of(jobs, each, 5, 1).size(), 5U) << "a task has at least one";
   EXPECT_EQ(tasks_of(jobs, each, 5, 2).size(), 3U) << "or as many as there are slots";
   EXPECT_EQ(tasks_of(jobs, std::vector<double>(5, kNaN), 1e9, 2).size(), 3U);
-}
-
-TEST(Submission, NodesOnWhichLaunchesFailAreLeftOut) {
-  const TemporaryFolder store;
-  const auto keep = [&](const std::string& host, LaunchEnd end, int n, bool same = false) {
-    for (int i = 0; i < n; ++i) {
-      LaunchRecord record;
-      record.id = host + std::to_string(static_cast<int>(end)) + "-" + std::to_string(same ? 0 : i);
-      record.host = host;
-      record.slurm_job = "1_0";
-      record.end = end;
-      std::filesystem::create_directories(launch_folder(store.path(), record.id));
-      record.attempt = next_attempt(launch_folder(store.path(), record.id));
-      keep_record(store.path(), record);
-    }
-  };
-  keep("good", LaunchEnd::Done, 9);
-  keep("good", LaunchEnd::Infrastructure, 3);
-  keep("bad", LaunchEnd::Infrastructure, 2);
-  keep("bad", LaunchEnd::Hang, 1);
-  keep("new", LaunchEnd::Infrastructure, 2);
-  keep("innocent", LaunchEnd::Hang, 4, true);  // one launch, four times
-  EXPECT_EQ(bad_nodes(store.path()), std::vector<std::string>{"bad"});
 }
 
 }  // namespace submission_test
