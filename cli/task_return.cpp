@@ -22,6 +22,7 @@
 #include "sweeps/slurm/node_check.hpp"
 #include "sweeps/slurm/node_exclusion.hpp"
 #include "sweeps/slurm/prepared_submission.hpp"
+#include "sweeps/slurm/sbatch_options.hpp"
 #include "sweeps/slurm/slurm_client.hpp"
 
 namespace depthgrid {
@@ -92,12 +93,14 @@ void submit_anew(const TaskReturn& task, const std::vector<std::string>& bad,
       canary = array.canary;
     }
   }
+  const SbatchOrder order{.run = task.sweep.run,
+                          .words = before ? before->words : std::vector<std::string>{}};
   TaskGroup group{.ranks = std::max<std::int64_t>(1, ranks),
                   .canary = false,
-                  .request = task_request(task.sweep.run, bad, ranks),
+                  .request = task_request(task.sweep.run, bad, ranks, order.time_seconds()),
                   .tasks = {task.cells}};
-  PreparedSubmission anew = prepare_submission(task.sweep, task.store.root(), {group}, 1,
-                                               before ? before->words : std::vector<std::string>{});
+  PreparedSubmission anew =
+      prepare_submission(task.sweep, task.store.root(), {group}, 1, order.words);
   anew.arrays.front().dependency.clear();  // it was met when this task began
   submit_prepared(anew, task.store, slurm);
   const std::string job = anew.submission.arrays.front().job;

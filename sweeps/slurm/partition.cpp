@@ -69,7 +69,7 @@ std::vector<SlurmPartition> partitions_named(const std::vector<SlurmPartition>& 
 }
 
 std::string time_problem(const std::vector<SlurmPartition>& all, const std::string& names,
-                         const std::string& time) {
+                         const std::string& time, const std::string& from) {
   const auto seconds = seconds_of(time);
   const std::vector<SlurmPartition> ours = partitions_named(all, names);
   const auto fitting = [&](const SlurmPartition& partition) { return fits(partition, *seconds); };
@@ -85,9 +85,9 @@ std::string time_problem(const std::vector<SlurmPartition>& all, const std::stri
     if (fitting(partition)) add(others, fmt::format("{} ({})", partition.name, partition.limit));
   }
   return fmt::format(
-      "resources.time: {} is above the limit of partition {}: Slurm would let such tasks wait for "
+      "{}: {} is above the limit of partition {}: Slurm would let such tasks wait for "
       "ever. Set it lower; tasks that are not done by then checkpoint and go back into the queue{}",
-      time, fmt::join(limits, ", "),
+      from, time, fmt::join(limits, ", "),
       others.empty() ? std::string()
                      : fmt::format(". slurm.partition could also be {}", fmt::join(others, ", ")));
 }

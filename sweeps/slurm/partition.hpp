@@ -28,9 +28,10 @@ std::vector<SlurmPartition> partitions_named(const std::vector<SlurmPartition>& 
                                              const std::string& names);
 
 /// Slurm takes a job whose time is above its partition's limit, and lets it wait for ever.
-/// @param time  as sbatch reads it. @return why no partition of `names` would start it, with the
+/// @param time  as sbatch reads it. @param from  where it stands. @return why no partition of
+/// `names` would start it, with the
 ///              limits, and what would; empty if one may, or nothing is known.
 std::string time_problem(const std::vector<SlurmPartition>& all, const std::string& names,
-                         const std::string& time);
+                         const std::string& time, const std::string& from = "resources.time");
 
 }  // namespace depthgrid

@@ -137,10 +137,11 @@ std::vector<TaskGroup> task_groups(const Sweep& sweep, std::vector<bool> wanted,
   }
   std::vector<TaskGroup> out;
   const auto add = [&](std::int64_t r, bool canary) -> TaskGroup& {
-    return out.emplace_back(TaskGroup{.ranks = r,
-                                      .canary = canary,
-                                      .request = task_request(sweep.run, options.left_out, r),
-                                      .tasks = {}});
+    return out.emplace_back(
+        TaskGroup{.ranks = r,
+                  .canary = canary,
+                  .request = task_request(sweep.run, options.left_out, r, options.seconds),
+                  .tasks = {}});
   };
   for (const auto& [r, rows] : first) {
     TaskGroup& group = add(r, true);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,11 @@ struct TaskGroup {
 /// What the division of cells into tasks depends on, besides the sweep.
 struct TaskPlanOptions {
   bool canary = false;
-  std::int64_t most_ranks = 1;        // of a team; see most_ranks()
-  std::vector<std::string> left_out;  // nodes, for their faults
-  CostTable times;                    // of structures that this machine has measured
-  CostTable counts;                   // of all structures; read where ranks_per_job is auto
+  std::int64_t most_ranks = 1;          // of a team; see most_ranks()
+  std::vector<std::string> left_out;    // nodes, for their faults
+  std::optional<std::int64_t> seconds;  // of a task; see task_request()
+  CostTable times;                      // of structures that this machine has measured
+  CostTable counts;                     // of all structures; read where ranks_per_job is auto
 };
 
 /// Divides the wanted cells among tasks: canaries first, then the widest teams, each number of

@@ -41,6 +41,24 @@ wait_for 120 "end of the cancelled tasks" queue_empty_soon
 ! scontrol -o show jobs | grep -q 'JobState=TIMEOUT' || fail "a task ran into its limit"
 seen "time limit: $(attempts_that timed stopped) launches stopped with a checkpoint, $task went back"
 
+# The same where sbatch is told the time limit beside the script: the signal is that of the time that wins.
+for told in words environment; do
+  store=timed_by_$told
+  if [ "$told" = words ]; then
+    submit "$store" "${very_long[@]}" --set slurm.signal_delay=10 --set seeds=1 -- -t 2 >submitted
+  else
+    SBATCH_TIMELIMIT=2 submit "$store" "${very_long[@]}" --set slurm.signal_delay=10 --set seeds=1 >submitted
+  fi
+  wait_for 60 "running task" running 1
+  grep -q 'signal=B:USR1@60$' "$store"/submissions/*/array-0.sbatch || fail "the signal of another time: $(grep signal "$store"/submissions/*/array-0.sbatch)"
+  task=$(squeue -h -r -t R -o %i | head -1)
+  wait_for 180 "task that goes back by itself" state_is "$task" PENDING
+  a_checkpoint "$store" || fail "no checkpoint at the time limit by $told"
+  "$depthgrid" cancel "$store" --all >/dev/null
+  wait_for 120 "end of the cancelled tasks" queue_empty_soon
+  seen "time limit by $told: $task went back with a checkpoint"
+done
+
 # Preemption, with a signal for the script at the start of the grace time.
 submit preempted "${long[@]}" >submitted
 wait_for 60 "running tasks" running 4

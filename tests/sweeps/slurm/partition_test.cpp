@@ -17,6 +17,8 @@ TEST(Partition, ATimeAboveTheLimitIsToldWithTheLimitAndWhatWouldDo) {
   EXPECT_NE(said.find("could also be long (7-00:00:00), open (infinite)"), said.npos) << said;
   EXPECT_EQ(said, time_problem(kPartitions, "", "4:00:00")) << "gpu is the default";
   EXPECT_FALSE(time_problem(kPartitions, "gpu,long", "8-0").empty());
+  EXPECT_TRUE(
+      time_problem(kPartitions, "gpu", "90", "SBATCH_TIMELIMIT").starts_with("SBATCH_TIME"));
 }
 
 TEST(Partition, ATimeThatOnePartitionAllowsIsFine) {
