@@ -88,16 +88,17 @@ std::vector<std::string> nodes_left_out(const SbatchOrder& order, const Schedule
 TaskPlanOptions plan_options(const Sweep& sweep, const SbatchOrder& order, bool canary,
                              const std::vector<std::string>& left_out,
                              const std::vector<SlurmPartition>& partitions) {
-  TaskPlanOptions out{.canary = canary,
-                      .most_ranks = 1,
-                      .left_out = left_out,
-                      .seconds = order.time_seconds(),
-                      .times = DescribeCache().known(sweep.cells),
-                      .counts = {}};
+  TaskPlanOptions out{
+      .canary = canary,
+      .most_ranks = 1,
+      .left_out = left_out,
+      .seconds = order.time_seconds(),
+      .times = DescribeCache().known(sweep.cells),
+      .counts = {},
+      .partitions = partitions_named(partitions, order.value(kPartitionOption).text)};
   if (!sweep.run.is_word("resources.ranks_per_job")) return out;
   std::int64_t cores = 0, gpus = 0;
-  for (const SlurmPartition& partition :
-       partitions_named(partitions, order.value(kPartitionOption).text)) {
+  for (const SlurmPartition& partition : out.partitions) {
     cores = std::max(cores, partition.cores);
     gpus = std::max(gpus, partition.gpus);
   }

@@ -35,5 +35,14 @@ TEST(Partition, NodesOfTwoKindsAreTwoEntriesOfOneName) {
   EXPECT_EQ(partitions_named(kPartitions, "long,open").size(), 2U);
 }
 
+TEST(Partition, TellsHowManyNodesIdleWhereSinfoSaysSo) {
+  const auto read = slurm_partitions(
+      "gpu*|4|8|16000|gpu:a100:4|1:00:00|3/1\nold|4|8|16000|(null)|1:00:00\n"
+      "wrong|4|8|16000|(null)|1:00:00|3/1|x\n");
+  ASSERT_EQ(read.size(), 2U);
+  EXPECT_EQ(read[0].idle, 1);
+  EXPECT_EQ(read[1].idle, 0);
+}
+
 }  // namespace partition_test
 }  // namespace depthgrid
