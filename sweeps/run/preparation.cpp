@@ -117,6 +117,8 @@ bool asked_to_end(int code) {
 PreparationEnd prepare_sweep(const Preparation& preparation, StopWatch& signals) {
   RetryBook book(preparation.retries);
   const Stopwatch clock;
+  signals.wait(0);
+  if (signals.asked()) return {.code = kStopped};
   for (std::int64_t number = 1;; ++number) {
     const Attempt attempt = attempt_of(preparation, number, signals);
     signals.wait(0);  // one that came in its last moment
