@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/child_process.hpp"
+#include "core/base/command.hpp"
 #include "core/base/log.hpp"
 #include "core/base/machine.hpp"
 #include "core/base/nan.hpp"

@@ -60,7 +60,9 @@ LaunchProcess::LaunchProcess(const LaunchTicket& ticket, const LaunchCommand& co
       child_({.command = command.words,
               .variables = variables_of(command, sessions_),
               .keeps_launcher = command.kind != LauncherKind::Direct,
-              .output = log_,
+              .in = {.kind = ChildStream::Kind::Nothing},
+              .out = {.kind = ChildStream::Kind::File, .file = log_},
+              .err = {.kind = ChildStream::Kind::File, .file = log_},
               .cores = ticket.cores}),
       number_(number) {}
 

@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/command.hpp"
 #include "core/base/error.hpp"
 #include "core/base/json_text.hpp"
 #include "core/base/subprocess.hpp"
 #include "sweeps/orders/orders.hpp"
-#include "sweeps/orders/pipe_child.hpp"
 
 namespace depthgrid {
 
@@ -44,9 +44,9 @@ void ask_token_texts(const Listing& listing, ProbeSights& sights) {
     if (!seen.tokens.empty() || !asked.insert(seen.mask.set_sha256).second) continue;
     const TokensOrder order{listing.store_of(seen.row), listing.cells[seen.row].id};
     try {
-      const ChildOutput child = pipe_child({worker, "tokens", order_text(order)}, "");
-      if (child.code == 0) {
-        add_token_texts(sights, parse_token_texts(child.output));
+      const CommandAnswer answer = ask(own_question({worker, "tokens", order_text(order)}), "");
+      if (answer.code == 0) {
+        add_token_texts(sights, parse_token_texts(answer.out));
         continue;
       }
     } catch (const Error&) {  // it could not be started, or is of another build

@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "core/base/command.hpp"
 #include "core/base/error.hpp"
 #include "core/base/subprocess.hpp"
 #include "storage/files/process_identity.hpp"
 #include "sweeps/orders/orders.hpp"
-#include "sweeps/orders/pipe_child.hpp"
 
 namespace depthgrid {
 namespace {
@@ -59,13 +59,13 @@ CostTable DescribeCache::costs(const std::vector<CellPlan>& cells, CostDetail de
   const std::string request = structure_request(
       missing,
       {{"times", detail == CostDetail::Times}, {"tensors", detail == CostDetail::Tensors}});
-  const ChildOutput child = pipe_child({worker_.string(), "describe"}, request);
-  if (child.code != 0) {
+  const CommandAnswer answer = ask(own_question({worker_.string(), "describe"}), request);
+  if (answer.code != 0) {
     throw UserError(ExitCode::BadConfig,
                     fmt::format("{} describe ended with code {}; see its message above",
-                                worker_.string(), child.code));
+                                worker_.string(), answer.code));
   }
-  const CostTable described = parse_costs(child.output);
+  const CostTable described = parse_costs(answer.out);
   for (const CellPlan* cell : missing) {
     const auto at = described.find(cell->structure);
     if (at == described.end())

@@ -23,8 +23,7 @@ constexpr int kStopped = static_cast<int>(ExitCode::TempFail);
 
 /// Its exit code, or 128 + signal.
 int watched_to_its_end(const std::vector<std::string>& command, StopWatch& signals) {
-  ChildProcess worker(
-      {.command = command, .variables = {}, .keeps_launcher = false, .output = {}, .cores = {}});
+  ChildProcess worker({.command = command, .in = {.kind = ChildStream::Kind::Nothing}});
   bool passed_on = false;
   while (true) {
     if (signals.asked() && !std::exchange(passed_on, true)) worker.signal(signals.first());

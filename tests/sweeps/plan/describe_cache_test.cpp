@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
-#include "sweeps/orders/pipe_child.hpp"
 #include "sweeps/plan/matched_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
@@ -135,26 +134,6 @@ TEST_F(DescribeCacheTest, AMissingOrFailingWorkerIsNamed) {
     EXPECT_NE(std::string(e.what()).find("absent"), std::string::npos);
   }
   EXPECT_THROW(DescribeCache("/bin/false", cache()).costs(cells()), UserError);
-}
-
-TEST(PipeChild, CarriesMoreThanAPipeHoldsBothWays) {
-  std::string input(1 << 20, 'a');
-  input[12345] = '\0';
-  const ChildOutput child = pipe_child({"/bin/cat"}, input);
-  EXPECT_EQ(child.code, 0);
-  EXPECT_EQ(child.output, input);
-}
-
-TEST(PipeChild, AChildThatDoesNotReadIsNoError) {
-  const ChildOutput child =
-      pipe_child({"/bin/sh", "-c", "echo done; exit 7"}, std::string(1 << 20, 'a'));
-  EXPECT_EQ(child.code, 7);
-  EXPECT_EQ(child.output, "done\n");
-}
-
-TEST(PipeChild, ReportsTheSignalThatKilledTheChild) {
-  EXPECT_EQ(pipe_child({"/bin/sh", "-c", "kill -9 $$"}, "").code, 137);
-  EXPECT_THROW(pipe_child({"/nowhere/at/all"}, ""), Error);
 }
 
 }  // namespace describe_cache_test
