@@ -65,15 +65,14 @@ Terminal::Size Terminal::size() const {
   return out;
 }
 
-bool Terminal::ours() const {
+TerminalUse Terminal::use() const {
   const pid_t foreground = tcgetpgrp(fd_.get());
-  if (foreground < 0) return true;  // not our controlling terminal: there are no jobs to tell apart
-  return foreground == getpgrp() || foreground == getpgid(getppid());
-}
-
-bool Terminal::only_foreground_writes() const {
+  const bool ours = foreground < 0  // not our controlling terminal: there are no jobs to tell apart
+                    || foreground == getpgrp() || foreground == getpgid(getppid());
+  if (ours) return TerminalUse::Draw;
   termios settings{};
-  return tcgetattr(fd_.get(), &settings) == 0 && (settings.c_lflag & TOSTOP) != 0;
+  const bool stops = tcgetattr(fd_.get(), &settings) == 0 && (settings.c_lflag & TOSTOP) != 0;
+  return stops ? TerminalUse::Nothing : TerminalUse::Lines;
 }
 
 void Terminal::write(std::string_view text) const noexcept {
@@ -82,7 +81,7 @@ void Terminal::write(std::string_view text) const noexcept {
 
 PassingLine::PassingLine(std::optional<Terminal> terminal, std::string_view text)
     : terminal_(std::move(terminal)) {
-  if (terminal_ && !terminal_->ours()) terminal_.reset();
+  if (terminal_ && terminal_->use() != TerminalUse::Draw) terminal_.reset();
   if (terminal_) terminal_->write(std::string(kEraseBelow) + std::string(text) + "\r");
 }
 

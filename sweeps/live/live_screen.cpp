@@ -68,23 +68,28 @@ void LiveScreen::draw(bool last) {
 }
 
 void LiveScreen::turn() {
-  const double now = since_begin_.seconds();
-  if (style_ == "quiet" || style_ == "json") return;
-  if (terminal_ && terminal_->ours()) {
-    if (last_drawn_ >= 0 && now - last_drawn_ < kDrawSeconds) return;
-    last_drawn_ = now;
-    return draw(false);
-  }
-  const double wait = std::clamp(now * kPlainPart, kPlainLeast, kPlainLongest);
-  if (!worked_ || now - last_plain_ < wait) return;
-  last_plain_ = now;
-  tell("depthgrid: " + plain_line(sweep_.view(now)) + '\n');
+  show(false);
 }
 
 void LiveScreen::close() {
-  if (std::exchange(closed_, true) || style_ == "quiet" || style_ == "json") return;
-  if (terminal_ && terminal_->ours()) return draw(true);
-  if (worked_) tell("depthgrid: " + plain_line(sweep_.view(since_begin_.seconds())) + '\n');
+  if (!std::exchange(closed_, true)) show(true);
+}
+
+void LiveScreen::show(bool last) {
+  if (style_ == "quiet" || style_ == "json") return;
+  const double now = since_begin_.seconds();
+  const TerminalUse use = terminal_ ? terminal_->use() : TerminalUse::Lines;
+  if (use == TerminalUse::Draw) {
+    if (!last && last_drawn_ >= 0 && now - last_drawn_ < kDrawSeconds) return;
+    last_drawn_ = now;
+    return draw(last);
+  }
+  if (use == TerminalUse::Nothing) return;
+  for (const std::string& note : std::exchange(notes_, {})) tell("depthgrid: " + note + '\n');
+  const double wait = std::clamp(now * kPlainPart, kPlainLeast, kPlainLongest);
+  if (!worked_ || (!last && now - last_plain_ < wait)) return;
+  last_plain_ = now;
+  tell("depthgrid: " + plain_line(sweep_.view(now)) + '\n');
 }
 
 }  // namespace depthgrid

@@ -1,18 +1,22 @@
 #pragma once
 
+#include <csignal>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/clock.hpp"
+#include "core/base/held_signals.hpp"
 #include "core/base/terminal.hpp"
 #include "sweeps/live/live_sweep.hpp"
 
 namespace depthgrid {
 
 /// Shows on stderr what the launches of a supervisor tell: a region of a terminal that is redrawn,
-/// plain lines elsewhere, or one JSON object per record.
+/// plain lines elsewhere, or one JSON object per record. A terminal that another program has does
+/// not stop this process (`run -j 2 &` with `stty tostop`): while it lets nobody else write, the
+/// display shows nothing, and SIGTTOU is held for what else is said.
 class LiveScreen {
  public:
   /// @param style  auto, plain, quiet or json, as RunOrder::progress.
@@ -37,7 +41,9 @@ class LiveScreen {
 
  private:
   void draw(bool last);
+  void show(bool last);
 
+  HeldSignals of_terminals_{SIGTTOU};
   std::string style_;
   LiveSweep sweep_;
   std::optional<Terminal> terminal_;

@@ -277,9 +277,9 @@ void Progress::draw(const Terminal& terminal, bool last) {
 
 void Progress::show(bool last) {
   if (options_.style == ProgressStyle::Quiet || options_.style == ProgressStyle::Json) return;
-  if (terminal_ && terminal_->ours()) return draw(*terminal_, last);
-  // Another program has the terminal, which may forbid others to write.
-  if (terminal_ && terminal_->only_foreground_writes()) return;
+  const TerminalUse use = terminal_ ? terminal_->use() : TerminalUse::Lines;
+  if (use == TerminalUse::Draw) return draw(*terminal_, last);
+  if (use == TerminalUse::Nothing) return;
   for (const std::string& note : notes_) tell("depthgrid: " + note + '\n');
   notes_.clear();
   const double now = since_begin_.seconds();
