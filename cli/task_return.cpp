@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/base/command.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/machine.hpp"
+#include "core/base/processes.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/hdf5/checkpoint.hpp"
 #include "sweeps/launch/launch_record.hpp"

@@ -128,24 +128,12 @@ CommandQuestion own_question(std::vector<std::string> command) {
                     .keeps_ignored = true}};
 }
 
-CommandAnswer answer_of(const std::vector<std::string>& command, double seconds,
-                        std::string_view input) {
-  try {
-    return ask({.child = {.command = command,
-                          .variables = {{"LC_ALL", "C"}},
-                          .keeps_launcher = true,
-                          .err = {.kind = ChildStream::Kind::Pipe}},
-                .seconds = seconds},
-               input);
-  } catch (const Error& problem) {
-    return {.code = 127, .late = false, .out = {}, .err = problem.what()};
-  }
-}
-
-CommandRunner real_commands() {
-  return [](const std::vector<std::string>& command, double seconds) {
-    return answer_of(command, seconds);
-  };
+CommandQuestion tool_question(std::vector<std::string> command, double seconds) {
+  return {.child = {.command = std::move(command),
+                    .variables = {{"LC_ALL", "C"}},
+                    .keeps_launcher = true,
+                    .err = {.kind = ChildStream::Kind::Pipe}},
+          .seconds = seconds};
 }
 
 }  // namespace depthgrid

@@ -41,14 +41,7 @@ CommandAnswer ask(const CommandQuestion& question, std::string_view input);
 /// this process's group, so that a terminal stops and ends both.
 CommandQuestion own_question(std::vector<std::string> command);
 
-/// The answer of a tool of the system in the language of programs, within so many seconds. A
-/// program that cannot be started answers 127, and the reason in `err`.
-CommandAnswer answer_of(const std::vector<std::string>& command, double seconds,
-                        std::string_view input = {});
-
-/// answer_of() without input, or what stands for it in a test.
-using CommandRunner =
-    std::function<CommandAnswer(const std::vector<std::string>& command, double seconds)>;
-CommandRunner real_commands();
+/// A question to a tool of the system, in the language of programs.
+CommandQuestion tool_question(std::vector<std::string> command, double seconds);
 
 }  // namespace depthgrid

@@ -20,7 +20,7 @@ namespace depthgrid {
 class LiveScreen {
  public:
   /// @param style  auto, plain, quiet or json, as RunOrder::progress.
-  LiveScreen(const std::string& style, LiveSweep sweep);
+  LiveScreen(const std::string& style, LiveSweep sweep, const Clock& clock = real_clock());
   /// Gives the terminal back.
   ~LiveScreen();
   LiveScreen(const LiveScreen&) = delete;
@@ -40,6 +40,7 @@ class LiveScreen {
   LiveSweep& sweep() noexcept { return sweep_; }
 
  private:
+  double seconds() const { return clock_.now() - begun_; }
   void draw(bool last);
   void show(bool last);
 
@@ -47,7 +48,8 @@ class LiveScreen {
   std::string style_;
   LiveSweep sweep_;
   std::optional<Terminal> terminal_;
-  Stopwatch since_begin_;
+  const Clock& clock_;
+  double begun_;
   std::vector<std::string> notes_;
   std::map<int, double> last_record_;  // when each launch's step was last written as JSON
   double last_drawn_ = -1, last_plain_ = 0;

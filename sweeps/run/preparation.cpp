@@ -8,11 +8,11 @@
 
 #include <fmt/format.h>
 
-#include "core/base/child_process.hpp"
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "core/base/exit_code.hpp"
 #include "core/base/log.hpp"
+#include "core/base/processes.hpp"
 #include "sweeps/launch/failure_class.hpp"
 
 namespace depthgrid {
@@ -51,12 +51,12 @@ int prepare_sweep(const std::vector<std::string>& command, StopWatch& signals,
   RetryBook book(std::move(retries));
   const Stopwatch clock;
   while (true) {
-    const std::int64_t oom_kills = oom_kills_so_far();
+    const std::int64_t oom_kills = real_processes().oom_kills_so_far();
     const int code = watched_to_its_end(command, signals);
     signals.wait(0);  // one that came in its last moment
     if (signals.asked()) return kStopped;
     if (code == 0) return 0;
-    const LaunchEnd end = end_of(code, "", oom_kills_so_far() - oom_kills);
+    const LaunchEnd end = end_of(code, "", real_processes().oom_kills_so_far() - oom_kills);
     const std::string how = "the preparation ended as " + end_text(end, code);
     if (asked_to_end(code)) {
       log(LogLevel::Warning, how + ", which stops this run; the same command goes on");

@@ -9,6 +9,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/last_lines.hpp"
+#include "core/base/processes.hpp"
 #include "storage/files/publish.hpp"
 #include "sweeps/live/live_text.hpp"
 
@@ -142,15 +143,16 @@ bool Supervisor::begin(std::size_t index) {
     slots_.give_back(share, false);
     throw;
   }
-  running_.push_back(std::make_unique<Watched>(Watched{.index = index,
-                                                       .attempt = attempt,
-                                                       .lease = std::move(*lease),
-                                                       .share = std::move(share),
-                                                       .process = std::move(process),
-                                                       .begun = now,
-                                                       .heard = now,
-                                                       .state = state_of(launch),
-                                                       .oom_kills = oom_kills_so_far()}));
+  running_.push_back(
+      std::make_unique<Watched>(Watched{.index = index,
+                                        .attempt = attempt,
+                                        .lease = std::move(*lease),
+                                        .share = std::move(share),
+                                        .process = std::move(process),
+                                        .begun = now,
+                                        .heard = now,
+                                        .state = state_of(launch),
+                                        .oom_kills = real_processes().oom_kills_so_far()}));
   return true;
 }
 
@@ -200,7 +202,7 @@ void Supervisor::ended(Watched& launch, int code) {
   const LaunchPlan& plan = entry.plan;
   const std::string words =
       last_lines(launch_folder(store_, plan.id) / attempt_log(launch.attempt), kLastWords);
-  LaunchEnd end = end_of(code, words, oom_kills_so_far() - launch.oom_kills);
+  LaunchEnd end = end_of(code, words, real_processes().oom_kills_so_far() - launch.oom_kills);
   if (launch.hung) end = LaunchEnd::Hang;
   const LaunchRecord record = record_of(launch, end, code, words);
   return_share(launch.share, end);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/command.hpp"
+#include "core/base/processes.hpp"
 
 namespace depthgrid {
 

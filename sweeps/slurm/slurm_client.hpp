@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/command.hpp"
+#include "core/base/processes.hpp"
 #include "sweeps/slurm/partition.hpp"
 #include "sweeps/slurm/slurm_config.hpp"
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/base/error.hpp"
+#include "core/base/processes.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
@@ -132,28 +133,29 @@ TEST(OwnQuestion, SharesOurStderrAndOurGroup) {
   EXPECT_EQ(answer.err, "");
 }
 
-TEST(AnswerOf, IsWhatACommandWritesInTheLanguageOfPrograms) {
-  const CommandAnswer answer = answer_of({"sh", "-c", "cat; echo $LC_ALL; exit 3"}, 60, "input ");
+TEST(Answer, IsWhatACommandWritesInTheLanguageOfPrograms) {
+  const CommandAnswer answer =
+      real_processes().answer({"sh", "-c", "cat; echo $LC_ALL; exit 3"}, 60, "input ");
   EXPECT_EQ(answer.code, 3);
   EXPECT_EQ(answer.out, "input C\n");
   EXPECT_FALSE(answer.late);
 }
 
-TEST(AnswerOf, ACommandThatTakesTooLongIsEnded) {
+TEST(Answer, ACommandThatTakesTooLongIsEnded) {
   const auto begin = std::chrono::steady_clock::now();
-  const CommandAnswer answer = answer_of({"sleep", "60"}, 0.2);
+  const CommandAnswer answer = real_processes().answer({"sleep", "60"}, 0.2);
   EXPECT_TRUE(answer.late);
   EXPECT_EQ(answer.code, 128 + SIGKILL);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
-TEST(AnswerOf, DoesNotWaitForWhatACommandLeavesBehind) {
-  const CommandAnswer answer = answer_of({"sh", "-c", "sleep 600 & echo done"}, 120);
+TEST(Answer, DoesNotWaitForWhatACommandLeavesBehind) {
+  const CommandAnswer answer = real_processes().answer({"sh", "-c", "sleep 600 & echo done"}, 120);
   EXPECT_FALSE(answer.late);
   EXPECT_EQ(answer.out, "done\n");
 }
 
-TEST(AnswerOf, AnAbsentCommandIs127) {
+TEST(Answer, AnAbsentCommandIs127) {
   const CommandAnswer answer = real_commands()({"no-such-program-here"}, 60);
   EXPECT_EQ(answer.code, 127);
   EXPECT_TRUE(answer.err.starts_with("no-such-program-here")) << answer.err;

@@ -1,11 +1,13 @@
 #include "sweeps/live/live_screen.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "core/base/log.hpp"
 #include "tests/support/background_job.hpp"
+#include "tests/support/pretended_clock.hpp"
 
 namespace depthgrid {
 namespace live_screen_test {
@@ -57,6 +59,44 @@ TEST(LiveScreen, IntoAFileGoesALineAtTheEndAndEveryNote) {
   const std::size_t line = seen.find("\ndepthgrid: 0 % (0 of 1 cells), elapsed 0:00");
   EXPECT_GT(line, seen.find("a warning\n")) << seen;
   EXPECT_EQ(seen.find('\n', line + 1), seen.size() - 1) << seen;
+}
+
+/// What is written while time passes as a test says.
+class TimedScreen : public ::testing::Test {
+ protected:
+  /// The lines that come within so many seconds of looks, five a second.
+  std::size_t lines(LiveScreen& screen, double seconds) {
+    ::testing::internal::CaptureStderr();
+    for (const double end = clock_.now() + seconds; clock_.now() < end; clock_.pass(0.2)) {
+      screen.turn();
+    }
+    const std::string seen = ::testing::internal::GetCapturedStderr();
+    return static_cast<std::size_t>(std::ranges::count(seen, '\n'));
+  }
+
+  const PretendedClock clock_;
+};
+
+TEST_F(TimedScreen, LinesComeEveryTenSecondsAtFirstAndThenOnceAMinute) {
+  LiveScreen screen("plain", one_cell(), clock_);
+  EXPECT_EQ(lines(screen, 60), 0U) << "nothing is at work";
+  screen.hear(job_start());
+  EXPECT_EQ(lines(screen, 60), 6U);
+  clock_.pass(3600);
+  lines(screen, 1);
+  EXPECT_EQ(lines(screen, 570), 9U);
+}
+
+TEST_F(TimedScreen, StepsAreRecordsOnceASecond) {
+  LiveScreen screen("json", one_cell(), clock_);
+  ::testing::internal::CaptureStderr();
+  screen.hear(job_start());
+  for (std::int64_t step = 1; step <= 10; ++step) {
+    clock_.pass(0.4);
+    screen.hear({.kind = LiveKind::Step, .job = "j", .rows = {0}, .step = step, .steps = 10});
+  }
+  const std::string seen = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::ranges::count(seen, '\n'), 5) << "start, steps 1, 4, 7 and the last:\n" << seen;
 }
 
 }  // namespace live_screen_test

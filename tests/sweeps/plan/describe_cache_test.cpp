@@ -9,6 +9,7 @@
 #include "core/base/error.hpp"
 #include "sweeps/plan/matched_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"
+#include "tests/support/pretended_processes.hpp"
 
 namespace depthgrid {
 namespace describe_cache_test {
@@ -123,6 +124,21 @@ TEST_F(DescribeCacheTest, AFolderThatCannotBeWrittenCostsOnlyTime) {
   std::ofstream(cache()) << "a file";
   EXPECT_EQ(DescribeCache(worker(), cache()).costs(cells()).size(), 2u);
   EXPECT_EQ(DescribeCache(worker(), "").costs(cells()).size(), 2u);
+}
+
+TEST_F(DescribeCacheTest, TheWorkerIsAskedOnItsStandardInput) {
+  std::vector<PretendedProcesses::Asked> calls;
+  const PretendedProcesses processes([&](const PretendedProcesses::Asked& asked) {
+    calls.push_back(asked);
+    CommandAnswer out;
+    out.out = R"({"schema": 1, "structures": [)" + answer("s0", 3) + ", " + answer("s1", 4) + "]}";
+    return out;
+  });
+  EXPECT_EQ(DescribeCache(worker(), "", processes).costs(cells()).at("s1").parameters, 4);
+  ASSERT_EQ(calls.size(), 1U);
+  EXPECT_EQ(calls[0].command, (std::vector<std::string>{worker().string(), "describe"}));
+  EXPECT_NE(calls[0].input.find("\"structure\":\"s1\""), std::string::npos);
+  EXPECT_EQ(DescribeCacheTest::calls(), 0U) << "no program was started";
 }
 
 TEST_F(DescribeCacheTest, AMissingOrFailingWorkerIsNamed) {
