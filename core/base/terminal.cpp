@@ -65,11 +65,14 @@ Terminal::Size Terminal::size() const {
   return out;
 }
 
-TerminalUse Terminal::use() const {
+bool Terminal::ours() const {
   const pid_t foreground = tcgetpgrp(fd_.get());
-  const bool ours = foreground < 0  // not our controlling terminal: there are no jobs to tell apart
-                    || foreground == getpgrp() || foreground == getpgid(getppid());
-  if (ours) return TerminalUse::Draw;
+  if (foreground < 0) return true;  // not our controlling terminal: there are no jobs to tell apart
+  return foreground == getpgrp() || foreground == getpgid(getppid());
+}
+
+TerminalUse Terminal::use() const {
+  if (ours()) return TerminalUse::Draw;
   termios settings{};
   const bool stops = tcgetattr(fd_.get(), &settings) == 0 && (settings.c_lflag & TOSTOP) != 0;
   return stops ? TerminalUse::Nothing : TerminalUse::Lines;

@@ -53,6 +53,7 @@ class Terminal {
 
  private:
   explicit Terminal(int fd) : fd_(fd) {}
+  bool ours() const;
 
   UniqueHandle<TerminalTraits> fd_;
 };
