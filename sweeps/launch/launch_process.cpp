@@ -20,6 +20,7 @@ namespace {
 
 constexpr double kLookSeconds = 0.5;  // files are read for it
 constexpr int kHighestSignal = 64;
+constexpr int kCannotLoad = 127;  // of the loader, which lacks a library here
 constexpr const char* kSessions = "OMPI_MCA_orte_tmpdir_base";
 
 /// Where mpirun and its ranks keep their files, for this launch alone: by default those of all
@@ -36,6 +37,11 @@ std::map<std::string, std::string> variables_of(const LaunchCommand& command,
   std::map<std::string, std::string> out = command.variables;
   if (sessions) out[kSessions] = sessions->path().string();
   return out;
+}
+
+ChildStream stream_of(const LaunchTicket& ticket, const std::filesystem::path& log) {
+  if (!ticket.own_log) return {};
+  return {.kind = ChildStream::Kind::File, .file = log};
 }
 
 /// Whether a launcher's code, of which no rank has noted anything, is its own: 1 where it could not
@@ -61,8 +67,8 @@ LaunchProcess::LaunchProcess(const LaunchTicket& ticket, const LaunchCommand& co
               .variables = variables_of(command, sessions_),
               .keeps_launcher = command.kind != LauncherKind::Direct,
               .in = {.kind = ChildStream::Kind::Nothing},
-              .out = {.kind = ChildStream::Kind::File, .file = log_},
-              .err = {.kind = ChildStream::Kind::File, .file = log_},
+              .out = stream_of(ticket, log_),
+              .err = stream_of(ticket, log_),
               .cores = ticket.cores}),
       number_(number) {}
 
@@ -76,6 +82,7 @@ std::optional<int> LaunchProcess::poll() {
   if (!code) return code;
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(note_, unknown)) {
+    if (kind_ == LauncherKind::Direct && *code == kCannotLoad) cause_ = "library";
     if (kind_ == LauncherKind::Direct || !is_of_launcher(*code)) return code;
     std::ofstream(log_, std::ios::app) << fmt::format(
         "depthgrid: {0} ended with {1}, and no rank has noted why: it could not start them, or has "
@@ -88,6 +95,7 @@ std::optional<int> LaunchProcess::poll() {
   std::string node;
   if (!(note >> noted)) return code;
   if (note >> node) node_ = node;
+  note >> cause_;
   return *code > 128 ? noted : code;
 }
 
@@ -107,6 +115,7 @@ void LaunchProcess::kill_hung() {
 std::vector<LiveEvent> LaunchProcess::news() {
   if (!child_.poll() && since_look_.seconds() < kLookSeconds) return {};
   since_look_ = Stopwatch();
+  life_ = board_.life();
   std::vector<LiveEvent> out = board_.read(1, -1);
   for (LiveEvent& event : out) event.rank = number_;
   return out;

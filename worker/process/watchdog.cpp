@@ -44,10 +44,8 @@ void Watchdog::watch(HangLimit limit, std::function<void(const LastSign& last)> 
     const Stopwatch clock;
     std::unique_lock lock(mutex_);
     while (!wake_.wait_for(lock, kLook, [this] { return resting_; })) {
-      // The phase first: whoever sees a new one sees the sign of life with which it began.
-      const WorkPhase phase = phase_.load(std::memory_order_acquire);
-      const std::int64_t beats = beats_.load(std::memory_order_acquire);
-      if (judge.look(beats, phase, clock.seconds())) return expired(last());
+      const LifeSign sign = life();
+      if (judge.look(sign.beats, sign.phase, clock.seconds())) return expired(last());
     }
   });
 }
@@ -72,6 +70,12 @@ LastSign Watchdog::last() const noexcept {
   return {.phase = phase_.load(std::memory_order_relaxed),
           .step = step_.load(std::memory_order_relaxed),
           .silent = static_cast<double>(passed) * 1e-9};
+}
+
+LifeSign Watchdog::life() const noexcept {
+  // The phase first: whoever sees a new one sees the sign of life with which it began.
+  const WorkPhase phase = phase_.load(std::memory_order_acquire);
+  return {.phase = phase, .beats = beats_.load(std::memory_order_acquire)};
 }
 
 void Watchdog::rest() {
