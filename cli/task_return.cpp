@@ -14,10 +14,10 @@
 #include <fmt/ranges.h>
 
 #include "cli/launch_room.hpp"
-#include "core/base/child_process.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/machine.hpp"
+#include "core/base/processes.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/hdf5/checkpoint.hpp"
 #include "sweeps/launch/launch_record.hpp"

@@ -8,6 +8,7 @@ function(depthgrid_lint name)  # depthgrid_lint(<name> [variable=value]...): cma
   set_tests_properties(lint.${name} PROPERTIES LABELS lint TIMEOUT 120)
 endfunction()
 depthgrid_lint(layering)
+depthgrid_lint(seams)
 depthgrid_lint(sources)
 depthgrid_lint(selftest)
 depthgrid_lint(pages)

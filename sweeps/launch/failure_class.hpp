@@ -48,7 +48,4 @@ inline constexpr std::string_view kOutOfMemoryWords = "out of memory; peak of th
 /// card, a driver or a connection.
 bool tells_of_the_node(std::string_view text);
 
-/// Processes of this control group that the system has killed for their memory so far.
-std::int64_t oom_kills_so_far();
-
 }  // namespace depthgrid

@@ -10,7 +10,6 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "core/base/clock.hpp"
 #include "core/base/json_text.hpp"
 #include "core/base/parse_number.hpp"
 #include "core/base/printable.hpp"
@@ -109,10 +108,10 @@ std::string in_one_line(std::string text) {
 
 }  // namespace
 
-std::int64_t record_node_fault(const fs::path& store, const NodeFault& fault) {
+std::int64_t record_node_fault(const fs::path& store, const NodeFault& fault, const Clock& clock) {
   if (!names_node(fault.node)) return 0;
   NodeFault complete = fault;
-  if (complete.when.empty()) complete.when = iso_utc(unix_time());
+  if (complete.when.empty()) complete.when = iso_utc(clock.unix_time());
   NodeJson json{{"schema", 1}};
   json.update(json_of(complete));
   const std::string text = json_text(json, 1);

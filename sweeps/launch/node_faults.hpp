@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/clock.hpp"
 #include "sweeps/report/table.hpp"
 
 namespace depthgrid {
@@ -27,7 +28,8 @@ struct NodeFault {
 ///         tasks which wait must be kept away (sweeps/slurm/node_exclusion); 0 if the name is none
 ///         of a node, as where several may have been at fault.
 /// @throws StorageError
-std::int64_t record_node_fault(const std::filesystem::path& store, const NodeFault& fault);
+std::int64_t record_node_fault(const std::filesystem::path& store, const NodeFault& fault,
+                               const Clock& clock = real_clock());
 
 /// The nodes that are left out, by name. What cannot be read is a fault of an unknown cause.
 std::vector<NodeFault> node_faults(const std::filesystem::path& store);

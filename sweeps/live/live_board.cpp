@@ -34,8 +34,8 @@ fs::path LiveBoard::file(int rank, const char* kind) const {
   return folder_ / fmt::format("rank-{}.{}", rank, kind);
 }
 
-void LiveBoard::sign() const {
-  std::ofstream(folder_ / "owner") << to_json(this_process()) << '\n';
+void LiveBoard::sign(const Processes& processes) const {
+  std::ofstream(folder_ / "owner") << to_json(processes.self()) << '\n';
 }
 
 void LiveBoard::append(const std::vector<LiveEvent>& events) const {
@@ -109,9 +109,9 @@ std::vector<LiveEvent> read_events(const fs::path& file) {
   return out;
 }
 
-bool board_is_dead(const fs::path& folder) {
+bool board_is_dead(const fs::path& folder, const Processes& processes) {
   const auto owner = identity_from_json(loose_text(folder / "owner"));
-  return owner && surely_dead(*owner);
+  return owner && processes.is_dead(*owner);
 }
 
 void LiveBoard::remove() const noexcept {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/processes.hpp"
 #include "sweeps/live/life_sign.hpp"
 #include "sweeps/live/live_event.hpp"
 
@@ -27,7 +28,7 @@ class LiveBoard {
   explicit LiveBoard(std::filesystem::path folder);
 
   /// Writes whose run it is, for board_is_dead(); by its first rank.
-  void sign() const;
+  void sign(const Processes& processes = real_processes()) const;
 
   void append(const std::vector<LiveEvent>& events) const;
   void replace(const LiveEvent& newest) const;
@@ -60,6 +61,7 @@ std::vector<LiveEvent> read_events(const std::filesystem::path& file);
 
 /// True if the run that signed this board has surely died, on this machine. Of other machines, and
 /// of boards without a signature, nothing is known.
-bool board_is_dead(const std::filesystem::path& folder);
+bool board_is_dead(const std::filesystem::path& folder,
+                   const Processes& processes = real_processes());
 
 }  // namespace depthgrid

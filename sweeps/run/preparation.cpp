@@ -11,6 +11,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/processes.hpp"
 #include "core/base/scratch_folder.hpp"
 #include "storage/files/process_identity.hpp"
 #include "storage/files/publish.hpp"
@@ -47,7 +48,7 @@ Attempt attempt_of(const Preparation& preparation, std::int64_t number, StopWatc
   LaunchCommand command;
   command.words = preparation.command(LaunchProcess::board_of(ticket).string());
   const Stopwatch clock;
-  const std::int64_t oom_kills = oom_kills_so_far();
+  const std::int64_t oom_kills = real_processes().oom_kills_so_far();
   LaunchProcess worker(ticket, command, 0);
   HangJudge judge(hang_limit(preparation.hang), kBehindItsWatchdog);
   bool passed_on = false;
@@ -59,7 +60,7 @@ Attempt attempt_of(const Preparation& preparation, std::int64_t number, StopWatc
       out.code = *code;
       out.cause = worker.cause();
       out.seconds = clock.seconds();
-      out.oom_kills = oom_kills_so_far() - oom_kills;
+      out.oom_kills = real_processes().oom_kills_so_far() - oom_kills;
       return out;
     }
     worker.news();

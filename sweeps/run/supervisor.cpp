@@ -9,6 +9,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/last_lines.hpp"
+#include "core/base/processes.hpp"
 #include "storage/files/publish.hpp"
 #include "sweeps/live/live_text.hpp"
 
@@ -151,7 +152,7 @@ bool Supervisor::begin(std::size_t index) {
                                         .begun = now,
                                         .judge = HangJudge(options_.hang, kBehindItsWatchdog),
                                         .state = state_of(launch),
-                                        .oom_kills = oom_kills_so_far()}));
+                                        .oom_kills = real_processes().oom_kills_so_far()}));
   return true;
 }
 
@@ -204,7 +205,7 @@ void Supervisor::ended(Watched& launch, int code) {
   const LaunchPlan& plan = entry.plan;
   const std::string words =
       last_lines(launch_folder(store_, plan.id) / attempt_log(launch.attempt), kLastWords);
-  LaunchEnd end = end_of(code, words, oom_kills_so_far() - launch.oom_kills);
+  LaunchEnd end = end_of(code, words, real_processes().oom_kills_so_far() - launch.oom_kills);
   if (launch.hung) end = LaunchEnd::Hang;
   const LaunchRecord record = record_of(launch, end, code, words);
   return_share(launch.share, end);
