@@ -59,7 +59,7 @@ def main():
         problems = pool.map(lambda n: stopped_at(build, sweep, folder, n), numbers)
         found = [problem for problem in problems if problem]
     print(f"{INSTANTS - len(found)} of {INSTANTS} stopped with {STOPPED}")
-    sys.exit("\n".join(found))
+    sys.exit("\n".join(found) or 0)
 
 
 if __name__ == "__main__":
