@@ -9,6 +9,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/json_text.hpp"
+#include "core/base/machine.hpp"
 #include "sweeps/report/cell_log.hpp"
 #include "sweeps/report/results_query.hpp"
 
@@ -46,6 +47,15 @@ OrderedCells ordered_cells(const CommandLine& line, bool named,
   }
   return {std::move(store), argument.folder.string(), std::move(listing),
           std::vector<std::size_t>(rows.begin(), rows.end())};
+}
+
+void record_orders(const OrderedCells& cells, const std::vector<OrderOutcome>& outcomes,
+                   SweepEventKind kind, bool dry) {
+  SweepEvent event{.kind = kind, .user = user_name()};
+  for (const OrderOutcome& outcome : outcomes) {
+    if (outcome.obeyed) event.cells.push_back(cells.listing.cells[outcome.row].id);
+  }
+  if (!dry && !event.cells.empty()) EventLog(cells.store.root()).add(std::move(event));
 }
 
 void print_outcomes(const CommandLine& line, const OrderedCells& cells,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/store_argument.hpp"
+#include "sweeps/launch/sweep_events.hpp"
 
 namespace depthgrid {
 
@@ -31,7 +32,13 @@ struct OrderOutcome {
   std::size_t row = 0;
   std::string_view word;  // for programs
   std::string text;       // for people
+  bool obeyed = false;    // the order changes something
 };
+
+/// Records in the store what this user has ordered of cells, if anything has changed by it.
+/// @param dry  nothing was done.
+void record_orders(const OrderedCells& cells, const std::vector<OrderOutcome>& outcomes,
+                   SweepEventKind kind, bool dry);
 
 /// Prints them as a table, or as JSON: docs/cli.md.
 /// @param tasks  of Slurm, that have left its queue.

@@ -178,13 +178,17 @@ bool serves_many(const CellConfig& run) {
 }
 
 SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& request,
-                             StopWatch& signals) {
+                             StopWatch& signals, EventLog& events) {
+  const auto ended = [&](SupervisedEnd end) {
+    events.add({.kind = SweepEventKind::SupervisorEnded, .code = end.code, .signal = end.signal});
+    return end;
+  };
   RunOrder prepare = request.order;
   prepare.prepare = true;
   prepare.cells = request.cells;
   const int prepared = prepare_sweep(worker_command("run", order_text(prepare)), signals,
-                                     retry_options(request.run));
-  if (prepared != 0) return {.code = prepared, .signal = signals.first()};
+                                     retry_options(request.run), events);
+  if (prepared != 0) return ended({.code = prepared, .signal = signals.first()});
   const Sweep sweep = load_planned_sweep(line);
   refuse_unknown(sweep, request.cells);
   const Store store = Store::open(request.order.store);
@@ -229,6 +233,10 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
       if (states.done(row)) screen.finish(row);
     }
   };
+  world.record = [&](SweepEvent event) {
+    if (event.kind == SweepEventKind::Stopping) event.signal = signals.first();
+    events.add(std::move(event));
+  };
   world.now = [&] { return clock.seconds(); };
   world.time_left = [&, end = clock.seconds() + seconds_for_starts(sweep.run)] {
     return end - clock.seconds();
@@ -246,13 +254,18 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
   options.launcher = [&](std::int64_t ranks) {
     return std::string(name_of(launch_command(place, {}, ranks, {}).kind));
   };
+  events.add({.kind = SweepEventKind::SupervisorBegan,
+              .cell_count = std::ranges::count(wanted, true),
+              .launches = std::ssize(launches),
+              .slots = options.slots,
+              .restart = options.restart});
   Supervisor supervisor(std::move(launches), store.root(), leases, std::move(options),
                         retry_options(sweep.run), std::move(world));
   slots.begin(supervisor);
   const ExitCode code = supervisor.run();
   slots.count(true);
   screen.close();
-  return {.code = number_of(code), .signal = signals.first(), .spent = slots.spent()};
+  return ended({.code = number_of(code), .signal = signals.first(), .spent = slots.spent()});
 }
 
 }  // namespace depthgrid

@@ -97,6 +97,7 @@ void submit_anew(const TaskReturn& task, const std::vector<std::string>& bad,
                                                before ? before->words : std::vector<std::string>{});
   anew.arrays.front().dependency.clear();  // it was met when this task began
   submit_prepared(anew, task.store, slurm);
+  task.events.add(submitted_event(anew.submission));
   const std::string job = anew.submission.arrays.front().job;
   keep_progress(memory_of(submission_folder(task.store.root(), anew.submission.id), job + "_0"),
                 progress);
@@ -127,7 +128,7 @@ std::set<std::string> nodes_at_fault(const Store& store, const std::vector<std::
   return out;
 }
 
-bool found_node_fault(const Store& store, const std::vector<std::string>& cells) {
+bool found_node_fault(const Store& store, const std::vector<std::string>& cells, EventLog& events) {
   const char* const cards = std::getenv("SLURM_GPUS_ON_NODE");
   const auto fault = node_fault(real_commands(), cards == nullptr ? 0 : std::atoll(cards));
   if (!fault) return false;
@@ -149,6 +150,7 @@ bool found_node_fault(const Store& store, const std::vector<std::string>& cells)
   const std::filesystem::path folder = launch_folder(store.root(), record.id);
   make_folders(folder);
   record.attempt = next_attempt(folder);
+  events.add(end_event(record));
   keep_record(store.root(), record);
   return true;
 }
@@ -164,13 +166,19 @@ void return_task(const TaskReturn& task) {
   if (!stopped && bad.empty()) return;
   const SlurmClient slurm;
   const bool time_is_up = task.signal == SIGUSR1 || task.signal == SIGUSR2;
+  const auto stays_out = [&](const std::string& why) {
+    task.events.add(
+        {.kind = SweepEventKind::TaskNotRequeued, .restart = restart_of_task(), .message = why});
+  };
   if (!time_is_up && slurm.ending(name)) {
+    stays_out("Slurm has ended it");
     return log(LogLevel::Info, "Slurm has ended task " + name + ": it does not ask to go back");
   }
   const fs::path memory = memory_of(task.task_file.parent_path(), name);
   const Progress progress = progress_now(task.store, task.cells, memory);
   keep_progress(memory, progress);
   if (progress.idle >= kIdleRequeues) {
+    stays_out(fmt::format("it was stopped {} times without getting on", progress.idle + 1));
     return log(
         LogLevel::Error,
         fmt::format(
@@ -185,14 +193,23 @@ void return_task(const TaskReturn& task) {
   std::signal(SIGTERM, SIG_IGN);  // Slurm sends it as soon as the task is in the queue again
   const std::string refused = slurm.requeue(name);
   if (!refused.empty()) {
+    stays_out("scontrol requeue: " + refused);
     log(LogLevel::Warning, "scontrol requeue " + name + ": " + refused);
     return submit_anew(task, without, progress, slurm);
   }
+  task.events.add({.kind = SweepEventKind::TaskRequeued,
+                   .restart = restart_of_task(),
+                   .message = bad.empty() ? "" : "not to " + nodes});
   if (!bad.empty()) {
     const std::string problem = keep_away(slurm, name, without);
     if (problem.empty()) {
       log(LogLevel::Warning,
           fmt::format("task {} goes back into the queue, and not to {}", name, nodes));
+      for (const std::string& node : bad) {
+        task.events.add({.kind = SweepEventKind::NodeLeftOut,
+                         .node = node,
+                         .message = "launches of this task failed by its fault"});
+      }
     } else {
       log(LogLevel::Error,
           fmt::format("scontrol could not keep task {} from {}: {}", name, nodes, problem));

@@ -8,6 +8,7 @@
 
 #include "core/config/sweep.hpp"
 #include "storage/store.hpp"
+#include "sweeps/launch/sweep_events.hpp"
 
 namespace depthgrid {
 
@@ -15,6 +16,7 @@ namespace depthgrid {
 struct TaskReturn {
   const Sweep& sweep;
   const Store& store;
+  EventLog& events;
   std::filesystem::path task_file;  // of its submission
   std::vector<std::string> cells;   // ids
   int code = 0;                     // with which its supervisor ended
@@ -35,6 +37,6 @@ std::set<std::string> nodes_at_fault(const Store& store, const std::vector<std::
 
 /// Looks at this node (sweeps/slurm/node_check) before the task begins, and records a fault as a
 /// launch of the task that ended by it. @return whether there is one.
-bool found_node_fault(const Store& store, const std::vector<std::string>& cells);
+bool found_node_fault(const Store& store, const std::vector<std::string>& cells, EventLog& events);
 
 }  // namespace depthgrid

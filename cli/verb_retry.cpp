@@ -19,7 +19,7 @@ namespace {
 OrderOutcome told_again(std::size_t row, RetryOutcome outcome) {
   switch (outcome) {
     case RetryOutcome::Pending:
-      return {row, "pending", "pending: the next run trains it"};
+      return {row, "pending", "pending: the next run trains it", true};
     case RetryOutcome::InUse:
       return {row, "in_use", "as it was: a process has it"};
     case RetryOutcome::NotFailed:
@@ -79,6 +79,7 @@ int retry_verb(const Arguments& arguments) {
     outcomes.push_back(
         told_again(row, line.has("dry-run") ? foreseen : retry_cell(cells.store, cell.id, leases)));
   }
+  record_orders(cells, outcomes, SweepEventKind::CellsRetried, line.has("dry-run"));
   print_outcomes(line, cells, outcomes);
   return 0;
 }

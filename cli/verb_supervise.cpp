@@ -16,6 +16,7 @@
 #include "core/base/error.hpp"
 #include "storage/store.hpp"
 #include "sweeps/report/chosen_cells.hpp"
+#include "sweeps/slurm/slurm_client.hpp"
 
 namespace depthgrid {
 namespace {
@@ -105,16 +106,18 @@ int supervise_verb(const Arguments& arguments) {
   }
   if (task) request.cells = cells_of_task(line);
   std::signal(SIGPIPE, SIG_IGN);
-  if (line.has("requeue") && task && found_node_fault(Store::open(store), request.cells)) {
+  EventLog events(store, this_task());
+  if (line.has("requeue") && task && found_node_fault(Store::open(store), request.cells, events)) {
     constexpr int kFailed = static_cast<int>(ExitCode::Failed);
-    return_task(
-        {sweep, Store::open(store), line.text_of("tasks"), request.cells, kFailed, /*signal=*/0});
+    return_task({sweep, Store::open(store), events, line.text_of("tasks"), request.cells, kFailed,
+                 /*signal=*/0});
     return kFailed;
   }
   const std::size_t before = attempts_in(store);
-  const auto [code, signal, spent] = run_supervised(line, request, *signals);
+  const auto [code, signal, spent] = run_supervised(line, request, *signals, events);
   if (line.has("requeue") && task && !spent) {
-    return_task({sweep, Store::open(store), line.text_of("tasks"), request.cells, code, signal});
+    return_task(
+        {sweep, Store::open(store), events, line.text_of("tasks"), request.cells, code, signal});
   }
   signals.reset();
   if (task) return code;  // of many: whoever looks at the results packs them

@@ -26,16 +26,31 @@ class PreparationTest : public ::testing::Test {
   int end_of(const std::string& script, StopWatch& signals, std::int64_t budget = 2) {
     return prepare_sweep(
         {"/bin/sh", "-c", "cd '" + folder_.path().string() + "'; echo >>tries; " + script}, signals,
-        {.budget = [budget](std::string_view) { return budget; }, .backoff = 0.01});
+        {.budget = [budget](std::string_view) { return budget; }, .backoff = 0.01}, events_);
   }
   std::size_t tries() const { return loose_text(folder_.path() / "tries").size(); }
 
   const TemporaryFolder folder_;
+  EventLog events_{folder_.path() / "store"};
 };
 
 TEST_F(PreparationTest, WhatWasKilledOrHasCrashedIsTriedAgain) {
   EXPECT_EQ(end_of("[ $(wc -l <tries) = 3 ] || kill -9 $$"), 0);
   EXPECT_EQ(tries(), 3U);
+}
+
+TEST_F(PreparationTest, ItsEndsAreRecordedOnceItHasMadeTheStore) {
+  const auto store = folder_.path() / "store";
+  EXPECT_EQ(end_of("[ $(wc -l <tries) = 2 ] || kill -9 $$; mkdir store; echo {} >store/STORE.json"),
+            0);
+  std::vector<std::string> ends;
+  for (const SweepEvent& event : read_sweep_events(store).events) {
+    ends.push_back(std::string(name_of(event.kind)) + " " + event.end);
+    EXPECT_EQ(event.launch, "preparation");
+  }
+  EXPECT_EQ(ends,
+            (std::vector<std::string>{"launch_began ", "launch_ended killed", "launch_again killed",
+                                      "launch_began ", "launch_ended done"}));
 }
 
 TEST_F(PreparationTest, ABudgetEnds) {
