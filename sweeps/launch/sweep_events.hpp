@@ -20,8 +20,8 @@ namespace depthgrid {
 enum class SweepEventKind : std::uint8_t {
   Submitted,        // array jobs were handed to Slurm
   SupervisorBegan,  // or a task of Slurm, for the first time or again
-  SupervisorEnded,  //
-  LaunchBegan,      //
+  SupervisorEnded,  // likewise
+  LaunchBegan,      // of the preparation, too
   LaunchEnded,      // with its class
   LaunchAgain,      // it is started again after a pause
   LaunchSplit,      // parts of it take its place
