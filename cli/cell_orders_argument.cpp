@@ -15,11 +15,15 @@
 
 namespace depthgrid {
 
-CommandLine& order_options(CommandLine& line) {
+CommandLine& cells_options(CommandLine& line) {
   return line.arguments("CELL")
       .sweep_options()
       .text("store", "DIR", "folder of the store, or a sweep file")
-      .text("filter", "EXPRESSION", "cells that meet it, as in results")
+      .text("filter", "EXPRESSION", "cells that meet it, as in results");
+}
+
+CommandLine& order_options(CommandLine& line) {
+  return cells_options(line)
       .flag("dry-run,n", "only say what would happen")
       .flag("json", "print JSON");
 }

@@ -10,7 +10,7 @@
 
 namespace depthgrid {
 
-/// The cells that `cancel` or `retry` is asked about, in a store that exists.
+/// The cells that `cancel`, `retry` or `why` is asked about, in a store that exists.
 struct OrderedCells {
   Store store;
   std::string folder;  // as the user named it
@@ -18,7 +18,9 @@ struct OrderedCells {
   std::vector<std::size_t> rows;  // of the listing, each once, in its order
 };
 
-/// Adds [CELL…] [STORE], --store, --filter, -n and --json.
+/// Adds [CELL…] [STORE], --store and --filter.
+CommandLine& cells_options(CommandLine& line);
+/// The same, -n and --json.
 CommandLine& order_options(CommandLine& line);
 
 /// Reads them: the cells that are named, and those that meet --filter or `also`.

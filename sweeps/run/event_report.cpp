@@ -14,14 +14,12 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json_text.hpp"
-#include "storage/files/journal.hpp"
 #include "storage/files/loose_text.hpp"
+#include "sweeps/report/failure_report.hpp"
 #include "sweeps/slurm/submission.hpp"
 
 namespace depthgrid {
 namespace {
-
-using enum SweepEventKind;
 
 constexpr std::array<std::string_view, 4> kSourceWords = {"event", "launch_record", "submission",
                                                           "failure_report"};
@@ -39,7 +37,7 @@ struct Told {
   explicit Told(const std::vector<SweepEvent>& events) {
     for (const SweepEvent& event : events) {
       launches.insert({event.kind, event.launch, event.attempt});
-      if (event.kind == Submitted) submissions.insert(event.submission);
+      if (event.kind == SweepEventKind::Submitted) submissions.insert(event.submission);
       for (const std::string& cell : event.cells) cells.insert({event.kind, cell});
     }
   }
@@ -52,8 +50,10 @@ void add_launches(EventReport& out, const Store& store, const Told& told) {
     SweepEvent end = end_event(record);
     end.host = record.host;
     end.task = record.slurm_job;
-    SweepEvent begin = {
-        .kind = LaunchBegan, .launch = record.id, .attempt = record.attempt, .cells = record.cells};
+    SweepEvent begin = {.kind = SweepEventKind::LaunchBegan,
+                        .launch = record.id,
+                        .attempt = record.attempt,
+                        .cells = record.cells};
     begin.host = end.host;
     begin.task = end.task;
     begin.time = ended - record.seconds;
@@ -80,25 +80,20 @@ void add_submissions(EventReport& out, const Store& store, const Told& told) {
 /// The newest report of each cell that stands as failed.
 void add_failures(EventReport& out, const Store& store, const Listing& cells, const Told& told) {
   for (const CellSummary& cell : cells.cells) {
-    const auto failure =
-        is_failure(cell.status) ? store.newest_failure(cell.id) : std::optional<StoredFailure>();
-    if (!failure) continue;
-    const auto report = parse_json_or_discard(failure->json);
-    const auto word = [&](const char* name) {
-      const bool there = report.is_object() && report.contains(name) && report[name].is_string();
-      return there ? report[name].get<std::string>() : std::string();
-    };
-    SweepEvent event{
-        .kind = failure->status == CellStatus::Cancelled ? CellsCancelled : CellsGivenUp,
-        .launch = word("job"),
-        .cells = {cell.id},
-        .end = word("class"),
-        .node = word("host"),
-        .message = word("message")};
+    if (!is_failure(cell.status)) continue;
+    const auto kept = kept_failure(store, cell.id);
+    if (!kept) continue;
+    const FailureReport& report = kept->report;
+    SweepEvent event{.kind = kept->status == CellStatus::Cancelled ? SweepEventKind::CellsCancelled
+                                                                   : SweepEventKind::CellsGivenUp,
+                     .launch = report.job,
+                     .cells = {cell.id},
+                     .end = report.kind,
+                     .node = report.host,
+                     .message = report.message};
     if (told.cells.contains({event.kind, cell.id})) continue;
     event.host = event.node;
-    event.time = written_time(store.cell_path(cell.id) /
-                              (generation_name("failed", failure->generation) + ".json"));
+    event.time = kept->written;
     if (std::isfinite(event.time)) {
       out.events.push_back({std::move(event), EventSource::FailureReport});
     }
@@ -121,9 +116,9 @@ std::string counted(std::int64_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : what.ends_with('h') ? "es" : "s");
 }
 
-/// ": text", or nothing.
-std::string behind_colon(const std::string& text) {
-  return text.empty() ? "" : ": " + text.substr(0, text.find('\n'));
+/// ": " and the first line of the text, or nothing.
+std::string first_line(const std::string& text, std::string_view before = ": ") {
+  return text.empty() ? "" : std::string(before) + text.substr(0, text.find('\n'));
 }
 
 std::string signal_words(std::int64_t signal) {
@@ -132,7 +127,7 @@ std::string signal_words(std::int64_t signal) {
 }
 
 /// "crash (signal 6, Aborted)"; only the word where it is no launch's.
-std::string how(const SweepEvent& event) {
+std::string end_words(const SweepEvent& event) {
   const auto end = launch_end_named(event.end);
   return end ? end_text(*end, static_cast<int>(event.code)) : event.end;
 }
@@ -144,6 +139,7 @@ std::string by_user(const SweepEvent& event) {
 }  // namespace
 
 std::string event_text(const SweepEvent& e, const Listing& cells) {
+  using enum SweepEventKind;
   const std::string launch = e.launch == "preparation" ? "the preparation" : "launch " + e.launch;
   switch (e.kind) {
     case Submitted:
@@ -161,10 +157,10 @@ std::string event_text(const SweepEvent& e, const Listing& cells) {
     case LaunchBegan:
       return fmt::format("{} began{}{}", launch,
                          e.attempt > 1 ? fmt::format(", try {}", e.attempt) : "",
-                         behind_colon(cells_named(e.cells, cells)));
+                         first_line(cells_named(e.cells, cells)));
     case LaunchEnded:
-      return fmt::format("{} ended as {} after {}{}", launch, how(e), short_seconds(e.seconds),
-                         e.node.empty() ? "" : " on " + e.node);
+      return fmt::format("{} ended as {} after {}{}", launch, end_words(e),
+                         short_seconds(e.seconds), e.node.empty() ? "" : " on " + e.node);
     case LaunchAgain:
       return fmt::format("{} starts again in {}: {}, retry {}{}", launch, short_seconds(e.seconds),
                          e.end, e.failures,
@@ -173,22 +169,22 @@ std::string event_text(const SweepEvent& e, const Listing& cells) {
       return fmt::format("{} ended as {}: {} in its place", launch, e.end,
                          counted(e.parts, "launch"));
     case CellsGivenUp:
-      return fmt::format("{} given up{}", cells_named(e.cells, cells), behind_colon(e.message));
+      return fmt::format("{} given up{}", cells_named(e.cells, cells), first_line(e.message));
     case CardLeftOut:
       return fmt::format("card {} of {} is left out: {} on it ended by its fault", e.card, e.node,
                          counted(e.failures, "launch"));
     case NodeLeftOut:
-      return fmt::format("node {} is left out{}", e.node, behind_colon(e.message));
+      return fmt::format("node {} is left out{}", e.node, first_line(e.message));
     case NodeReadmitted:
       return fmt::format("node {} is used again{}", e.node, by_user(e));
     case DiskFull:
-      return "the store has no room: launches wait" + behind_colon(e.message);
+      return "the store has no room: launches wait" + first_line(e.message);
     case Stopping:
-      return "stopping" + signal_words(e.signal) + behind_colon(e.message);
+      return "stopping" + signal_words(e.signal) + first_line(e.message);
     case TaskRequeued:
-      return "the task goes back into the queue" + (e.message.empty() ? "" : ", " + e.message);
+      return "the task goes back into the queue" + first_line(e.message, ", ");
     case TaskNotRequeued:
-      return "the task does not go back into the queue" + behind_colon(e.message);
+      return "the task does not go back into the queue" + first_line(e.message);
     case CellsCancelled:
       return fmt::format("{} cancelled{}", cells_named(e.cells, cells), by_user(e));
     case CellsRetried:
@@ -243,12 +239,17 @@ std::string events_text(const EventReport& report, const Listing& cells, Colour 
   return out;
 }
 
+nlohmann::ordered_json event_json(const SweepEvent& event) {
+  auto out = parse_ordered_json(event_line(event));
+  out["time"] = iso_utc(event.time);
+  return out;
+}
+
 std::string events_json(const EventReport& report, const std::string& store) {
   using Json = nlohmann::ordered_json;
   Json events = Json::array();
   for (const auto& [event, source] : report.events) {
-    Json json = parse_ordered_json(event_line(event));
-    json["time"] = iso_utc(event.time);
+    Json json = event_json(event);
     json["known_from"] = source_word(source);
     events.push_back(std::move(json));
   }

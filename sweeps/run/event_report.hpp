@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "storage/store.hpp"
 #include "sweeps/launch/sweep_events.hpp"
 #include "sweeps/report/listing.hpp"
@@ -39,6 +41,9 @@ EventReport known_events(const Store& store, const Listing& cells);
 
 /// What an event says, in a line for people. @param cells  for the aliases of its cells.
 std::string event_text(const SweepEvent& event, const Listing& cells);
+
+/// Its members, with the time as UTC.
+nlohmann::ordered_json event_json(const SweepEvent& event);
 
 /// A table for people, and a word on what is not known. @param store  as the user named it.
 std::string events_text(const EventReport& report, const Listing& cells, Colour colour);

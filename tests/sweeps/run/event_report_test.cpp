@@ -1,51 +1,21 @@
 #include "sweeps/run/event_report.hpp"
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "core/base/json_text.hpp"
-#include "storage/files/publish.hpp"
-#include "storage/plan_sequence.hpp"
-#include "sweeps/queue/cell_orders.hpp"
-#include "sweeps/slurm/submission.hpp"
-#include "tests/storage/synthetic_sweep.hpp"
-#include "tests/storage/temporary_folder.hpp"
+#include "tests/sweeps/run/pretended_store.hpp"
 
-namespace depthgrid {
+namespace depthgrid::testing {
 namespace event_report_test {
 
-class EventReportOf : public ::testing::Test {
+class EventReportOf : public PretendedStore {
  protected:
-  EventReportOf() { publish_plan(store_, sweep_); }
-
-  const CellId& id(std::size_t row) const { return sweep_.cells[row].id; }
-  void launched(const std::string& launch, LaunchEnd end, std::int64_t attempt = 1) {
-    LaunchRecord record;
-    record.id = launch;
-    record.attempt = attempt;
-    record.cells = {id(0)};
-    record.host = "n1";
-    record.slurm_job = "7_1";
-    record.end = end;
-    record.code = end == LaunchEnd::Done ? 0 : 139;
-    record.seconds = 5;
-    make_folders(launch_folder(store_.root(), launch));
-    keep_record(store_.root(), record);
-  }
-  void submitted() {
-    Submission one{
-        .id = "5b", .time = "2026-01-01T00:00:00Z", .tasks = {{id(0), id(1)}}, .arrays = {}};
-    one.arrays.push_back({.script = "array-0.sbatch", .comment = "c", .tasks = 1, .job = "7"});
-    keep_submission(store_.root(), one);
-  }
-  void fail(std::size_t row, const char* report) {
-    const auto lease = leases_.try_acquire(store_.cell_dir(id(row)));
-    ASSERT_TRUE(lease);
-    store_.publish_failure(id(row), lease->generation(), CellStatus::Failed, report);
-  }
-  EventReport report() const { return known_events(store_, list_store(store_, "st")); }
+  EventReport report() const { return known_events(store_, listing()); }
   /// "launch_began launch_record", …
   std::vector<std::string> words() const {
     std::vector<std::string> out;
@@ -54,12 +24,7 @@ class EventReportOf : public ::testing::Test {
     }
     return out;
   }
-  std::string text() const { return events_text(report(), list_store(store_, "st"), Colour::No); }
-
-  TemporaryFolder scratch_;
-  Sweep sweep_ = synthetic_sweep({1e-3, 2e-3}, 1);
-  Store store_ = Store::open_or_create(scratch_.path() / "store");
-  LeaseKeeper leases_;
+  std::string text() const { return events_text(report(), listing(), Colour::No); }
 };
 
 using Words = std::vector<std::string>;
@@ -117,7 +82,7 @@ TEST_F(EventReportOf, ACancelledCellIsToldOnceAndARetriedOneNotAsFailed) {
 }
 
 TEST_F(EventReportOf, EveryKindHasASentenceWithItsNumbers) {
-  const Listing cells = list_store(store_, "st");
+  const Listing cells = listing();
   SweepEvent event{.kind = SweepEventKind::Stopping,
                    .launch = "abc",
                    .attempt = 2,
@@ -182,4 +147,4 @@ TEST_F(EventReportOf, LinesThatAreNoEventsAreCounted) {
 }
 
 }  // namespace event_report_test
-}  // namespace depthgrid
+}  // namespace depthgrid::testing
