@@ -212,7 +212,10 @@ EventReport known_events(const Store& store, const Listing& cells) {
 
 std::string events_text(const EventReport& report, const Listing& cells, Colour colour) {
   std::string out;
-  if (report.events.empty()) return "nothing is recorded in " + cells.store + "\n";
+  if (report.events.empty()) {
+    return fmt::format("no events are recorded in {}, and no launches, submissions or failures\n",
+                       cells.store);
+  }
   if (!report.recorded) {
     out = fmt::format(
         "no events are recorded in {}: this is what records of launches, submissions and failure "
