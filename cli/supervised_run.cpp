@@ -184,11 +184,23 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
     return end;
   };
   RunOrder prepare = request.order;
-  prepare.prepare = true;
+  prepare.mode = RunMode::Prepare;
   prepare.cells = request.cells;
-  const int prepared = prepare_sweep(worker_command("run", order_text(prepare)), signals,
-                                     retry_options(request.run), events);
-  if (prepared != 0) return ended({.code = prepared, .signal = signals.first()});
+  const PreparationEnd prepared =
+      prepare_sweep({.command =
+                         [&prepare](const std::string& board) {
+                           prepare.board = board;
+                           return worker_command("run", order_text(prepare));
+                         },
+                     .store = request.order.store,
+                     .cells = request.cells,
+                     .host = node_name(),
+                     .slurm_job = this_task(),
+                     .restart = restart_of_task(),
+                     .hang = request.order.hang,
+                     .retries = retry_options(request.run)},
+                    signals, events);
+  if (prepared.code != 0) return ended({.code = prepared.code, .signal = signals.first()});
   const Sweep sweep = load_planned_sweep(line);
   refuse_unknown(sweep, request.cells);
   const Store store = Store::open(request.order.store);
@@ -204,6 +216,7 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
   SlotCount slots(sweep, store, !options.gpus.empty());
   int number = 0;
   RunOrder order = request.order;
+  order.mode = RunMode::Launch;
   order.progress = "quiet";
   order.rerun.clear();
   SupervisorWorld world;

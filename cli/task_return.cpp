@@ -20,7 +20,10 @@
 #include "sweeps/queue/cell_orders.hpp"
 #include "sweeps/slurm/missing_cells.hpp"
 #include "sweeps/slurm/node_check.hpp"
+#include "sweeps/slurm/node_exclusion.hpp"
 #include "sweeps/slurm/prepared_submission.hpp"
+#include "sweeps/slurm/sbatch_options.hpp"
+#include "sweeps/slurm/slurm_client.hpp"
 
 namespace depthgrid {
 namespace {
@@ -55,16 +58,17 @@ fs::path memory_of(const fs::path& submission, const std::string& task) {
   return submission / ("requeued-" + task);
 }
 
-/// Nodes that the task leaves out from now on: the user's, the store's bad ones, and `bad`.
-std::vector<std::string> left_out(const TaskReturn& task, const std::set<std::string>& bad) {
+/// Nodes that the task leaves out from now on: the user's, those at fault, and `bad`.
+std::vector<std::string> left_out(const TaskReturn& task, const std::set<std::string>& bad,
+                                  const Scheduler& slurm) {
   std::set<std::string> each = bad;
   for (const std::string& node : task.sweep.run.words("slurm.exclude")) each.insert(node);
-  for (const std::string& node : bad_nodes(task.store.root())) each.insert(node);
+  for (const std::string& node : excluded_nodes(slurm, task.store.root())) each.insert(node);
   return {each.begin(), each.end()};
 }
 
 /// @return what Slurm objects to, in the last of a few tries; empty if it keeps the task away.
-std::string keep_away(const SlurmClient& slurm, const std::string& task,
+std::string keep_away(const Scheduler& slurm, const std::string& task,
                       const std::vector<std::string>& nodes) {
   std::string problem;
   for (int i = 0; i < kTries; ++i) {
@@ -77,7 +81,7 @@ std::string keep_away(const SlurmClient& slurm, const std::string& task,
 
 /// The task's cells as an array of their own, with the options that were given to sbatch before.
 void submit_anew(const TaskReturn& task, const std::vector<std::string>& bad,
-                 const Progress& progress, const SlurmClient& slurm) {
+                 const Progress& progress, const Scheduler& slurm) {
   const fs::path folder = task.task_file.parent_path();
   const auto before = submission_of(task.store.root(), folder.filename().string());
   std::int64_t ranks = 0;
@@ -89,12 +93,14 @@ void submit_anew(const TaskReturn& task, const std::vector<std::string>& bad,
       canary = array.canary;
     }
   }
+  const SbatchOrder order{.run = task.sweep.run,
+                          .words = before ? before->words : std::vector<std::string>{}};
   TaskGroup group{.ranks = std::max<std::int64_t>(1, ranks),
                   .canary = false,
-                  .request = task_request(task.sweep.run, bad, ranks),
+                  .request = task_request(task.sweep.run, bad, ranks, order.time_seconds()),
                   .tasks = {task.cells}};
-  PreparedSubmission anew = prepare_submission(task.sweep, task.store.root(), {group}, 1,
-                                               before ? before->words : std::vector<std::string>{});
+  PreparedSubmission anew =
+      prepare_submission(task.sweep, task.store.root(), {group}, 1, order.words);
   anew.arrays.front().dependency.clear();  // it was met when this task began
   submit_prepared(anew, task.store, slurm);
   task.events.add(submitted_event(anew.submission));
@@ -119,11 +125,11 @@ std::set<std::string> nodes_at_fault(const Store& store, const std::vector<std::
   }
   std::set<std::string> out;
   for (const LaunchRecord& record : launch_records(store.root())) {
-    if (record.end != LaunchEnd::Infrastructure || record.slurm_job != task) continue;
-    if (record.restart != restart) continue;
+    if (record.slurm_job != task || record.restart != restart) continue;
+    if (record.end != LaunchEnd::Infrastructure && record.cause.empty()) continue;
     const bool ours =
         std::ranges::any_of(record.cells, [&](const std::string& id) { return left.contains(id); });
-    if (ours) out.insert(record.host);
+    if (ours) out.insert(record.cause.empty() ? std::string() : record.host);
   }
   return out;
 }
@@ -144,6 +150,7 @@ bool found_node_fault(const Store& store, const std::vector<std::string>& cells,
                       .ranks = 1,
                       .end = LaunchEnd::Infrastructure,
                       .code = static_cast<int>(ExitCode::Failed),
+                      .cause = "check",
                       .seconds = 0,
                       .log = "",
                       .last_words = *fault};
@@ -188,7 +195,7 @@ void return_task(const TaskReturn& task) {
             !bad.empty() ? "another partition, or slurm.exclude," : "a longer resources.time"));
   }
   bad.erase("");  // one of several: it goes back, to any
-  const std::vector<std::string> without = left_out(task, bad);
+  const std::vector<std::string> without = left_out(task, bad, slurm);
   const std::string nodes = fmt::format("{}", fmt::join(bad, ", "));
   std::signal(SIGTERM, SIG_IGN);  // Slurm sends it as soon as the task is in the queue again
   const std::string refused = slurm.requeue(name);

@@ -94,11 +94,10 @@ int supervise_verb(const Arguments& arguments) {
   chosen_cells(sweep, line.text_of("only"));
   std::vector<std::string> set = set_with_added_seeds(line, sweep, store);
   if (line.has("allow-inexact")) set.emplace_back("resources.allow_inexact=true");
-  SupervisedRun request =
-      supervised_run(line,
-                     {line.required("FILE"), store.string(), std::move(set), line.has("yes"),
-                      progress_of(line), "", line.text_of("only")},
-                     sweep.run);
+  SupervisedRun request = supervised_run(line,
+                                         {line.required("FILE"), store.string(), std::move(set),
+                                          line.has("yes"), progress_of(line), line.text_of("only")},
+                                         sweep.run);
   request.order.hang = hang_of(sweep.run);
   const bool task = line.has("tasks");
   if (line.has("task") && !task) {

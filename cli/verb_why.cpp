@@ -9,11 +9,13 @@
 #include "cli/cell_orders_argument.hpp"
 #include "cli/command_line.hpp"
 #include "cli/verbs.hpp"
+#include "core/base/child_process.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "storage/plan_sequence.hpp"
 #include "sweeps/run/cell_accounts.hpp"
 #include "sweeps/slurm/missing_cells.hpp"
+#include "sweeps/slurm/slurm_client.hpp"
 
 namespace depthgrid {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -17,6 +16,7 @@
 #include "core/base/log.hpp"
 #include "core/config/text_format.hpp"
 #include "storage/cells/cell_result.hpp"
+#include "storage/files/folder_modes.hpp"
 #include "storage/files/fs_probe.hpp"
 #include "storage/files/journal.hpp"
 #include "storage/files/process_identity.hpp"
@@ -63,16 +63,8 @@ void check_name(const std::string& name) {
 }
 
 void check_permissions(const fs::path& root) {
-  struct stat about{};
-  if (stat(root.c_str(), &about) != 0) throw_errno(root, "cannot stat", errno);
-  if (!S_ISDIR(about.st_mode)) throw StorageError(root, "is not a folder");
-  const bool open_to_others = (about.st_mode & (S_IWGRP | S_IWOTH)) != 0;
-  const bool sticky = (about.st_mode & S_ISVTX) != 0;
-  if (open_to_others && !sticky) {
-    throw StorageError(root, fmt::format("others may write to the folder (mode {:o}) and could "
-                                         "exchange its files: run 'chmod go-w {}'",
-                                         about.st_mode & 07777U, root.string()));
-  }
+  const auto problem = unsafe_modes(root, modes_of(root));
+  if (problem) throw StorageError(root, problem->seen + ": " + problem->cure);
 }
 
 /// Whether STORE.json describes a store. It names the store and nothing else.

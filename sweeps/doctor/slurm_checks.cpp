@@ -9,7 +9,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/machine.hpp"
 #include "sweeps/launch/launcher.hpp"
-#include "sweeps/slurm/slurm_config.hpp"
+#include "sweeps/slurm/slurm_text.hpp"
 
 namespace depthgrid {
 namespace {

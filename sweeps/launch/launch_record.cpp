@@ -56,6 +56,7 @@ std::string to_json(const LaunchRecord& r) {
                               {"ranks", r.ranks},
                               {"end", name_of(r.end)},
                               {"code", r.code},
+                              {"cause", r.cause},
                               {"seconds", r.seconds},
                               {"log", r.log},
                               {"last_words", r.last_words}},
@@ -76,6 +77,7 @@ std::optional<LaunchRecord> launch_record(const std::string& json) {
     r.ranks = j.at("ranks");
     r.end = launch_end_named(j.at("end").get<std::string>()).value_or(r.end);
     r.code = j.at("code");
+    r.cause = j.value("cause", "");
     r.seconds = j.at("seconds");
     r.log = j.at("log");
     r.last_words = j.at("last_words");

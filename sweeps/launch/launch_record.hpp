@@ -23,10 +23,14 @@ struct LaunchRecord {
   std::int64_t ranks = 1;
   LaunchEnd end = LaunchEnd::Done;
   int code = 0;            // exit code, or 128 + signal
+  std::string cause;       // why `host` is to blame, a word (see NodeError); empty: it is not
   double seconds = 0;      // it ran
   std::string log;         // file name in the folder
   std::string last_words;  // of the log, if it failed
 };
+
+/// Ids of preparations, which are launches like others, begin with this.
+inline constexpr const char* kPreparationId = "prepare-";
 
 /// The folder of a launch.
 std::filesystem::path launch_folder(const std::filesystem::path& store, const std::string& id);

@@ -44,7 +44,7 @@ std::string_view name_of(SweepEventKind kind) noexcept;
 /// empty.
 struct SweepEvent {
   SweepEventKind kind = SweepEventKind::Stopping;
-  std::string launch{};              // id, or "preparation"
+  std::string launch{};              // id
   std::int64_t attempt = 0;          // of the launch
   std::vector<std::string> cells{};  // ids
   std::int64_t cell_count = 0;       // where there may be thousands
@@ -52,6 +52,7 @@ struct SweepEvent {
   std::int64_t code = 0;             // exit code, or 128 + signal
   std::int64_t signal = 0;           // that stopped it first; 0 = none
   std::string node{};                // to which it is due; empty: one of several
+  std::string cause{};               // why the node is to blame; empty: it is not
   std::string card{};
   double seconds = 0;                      // it ran, or the pause before it is tried again
   std::int64_t failures = 0, allowed = 0;  // of this class without progress

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <optional>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -16,6 +17,12 @@ namespace depthgrid {
 namespace {
 
 namespace fs = std::filesystem;
+
+void replace_text(const fs::path& scratch, const fs::path& file, const std::string& text) {
+  if (!(std::ofstream(scratch, std::ios::binary | std::ios::trunc) << text)) return;
+  std::error_code ignored;
+  fs::rename(scratch, file, ignored);
+}
 
 }  // namespace
 
@@ -39,10 +46,22 @@ void LiveBoard::append(const std::vector<LiveEvent>& events) const {
 }
 
 void LiveBoard::replace(const LiveEvent& newest) const {
-  const fs::path scratch = file(newest.rank, "next");
-  if (!(std::ofstream(scratch, std::ios::binary | std::ios::trunc) << event_line(newest))) return;
-  std::error_code ignored;
-  fs::rename(scratch, file(newest.rank, "now"), ignored);
+  replace_text(file(newest.rank, "next"), file(newest.rank, "now"), event_line(newest));
+}
+
+void LiveBoard::sign_life(const LifeSign& sign) const {
+  replace_text(folder_ / "life.next", folder_ / "life",
+               fmt::format("{} {}", static_cast<int>(sign.phase), sign.beats));
+}
+
+LifeSign LiveBoard::life() const {
+  std::istringstream text(loose_text(folder_ / "life"));
+  LifeSign out;
+  int phase = 0;
+  if (text >> phase >> out.beats && phase >= 0 && phase <= static_cast<int>(WorkPhase::Waiting)) {
+    out.phase = static_cast<WorkPhase>(phase);
+  }
+  return out;
 }
 
 std::vector<LiveEvent> LiveBoard::read(int ranks, int own) {

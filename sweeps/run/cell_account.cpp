@@ -28,9 +28,8 @@ std::string owner_text(const CellAccount::Owner& owner) {
 }
 
 std::string task_text(const QueuedTask& task) {
-  const bool runs = task.state == "RUNNING";
   return fmt::format("task {} of Slurm has it: {}{}", task.job, task.state,
-                     runs ? "; other cells of the task come first" : ", " + task.reason);
+                     task.waits() ? ", " + task.reason : "; other cells of the task come first");
 }
 
 std::string failure_text(const CellAccount::Failure& failure) {

@@ -12,7 +12,7 @@
 #include "sweeps/launch/sweep_events.hpp"
 #include "sweeps/report/failure_report.hpp"
 #include "sweeps/report/listing.hpp"
-#include "sweeps/slurm/slurm_client.hpp"
+#include "sweeps/slurm/scheduler.hpp"
 
 namespace depthgrid {
 

@@ -34,7 +34,7 @@ bool has_cell(const std::vector<std::string>& cells, const CellId& id) {
 }
 
 bool waits_in_queue(const CellAccount& account) {
-  return account.task && account.task->state != "RUNNING" && account.task->state != "COMPLETING";
+  return account.task && account.task->waits();
 }
 
 /// The last event of a kind that names the cell; null if there is none.
@@ -57,7 +57,8 @@ CellAccounts::CellAccounts(const Store& store, AccountSources sources)
       sources_(std::move(sources)),
       events_(read_sweep_events(store.root()).events),
       launches_(launch_records(store.root())),
-      submissions_(submissions(store.root())) {
+      submissions_(submissions(store.root())),
+      faults_(node_faults(store.root())) {
   const std::vector<CellSummary>& cells = sources_.cells.cells;
   for (std::size_t row = 0; row < cells.size(); ++row) rows_[cells[row].id] = row;
   for (std::size_t row = 0; row < sources_.plan.cells.size(); ++row) {
@@ -253,13 +254,7 @@ void CellAccounts::add_events(CellAccount& out) const {
 
 /// Whether no task goes to the node any more.
 bool CellAccounts::left_out(const std::string& node) const {
-  bool out = false;
-  for (const SweepEvent& event : events_) {
-    if (node.empty() || event.node != node) continue;
-    if (event.kind == SweepEventKind::NodeLeftOut) out = true;
-    if (event.kind == SweepEventKind::NodeReadmitted) out = false;
-  }
-  return out;
+  return std::ranges::find(faults_, node, &NodeFault::node) != faults_.end();
 }
 
 void CellAccounts::add_commands(CellAccount& out, const CellSummary& cell) const {

@@ -11,6 +11,7 @@
 #include "storage/plan_file.hpp"
 #include "storage/store.hpp"
 #include "sweeps/launch/launch_record.hpp"
+#include "sweeps/launch/node_faults.hpp"
 #include "sweeps/launch/sweep_events.hpp"
 #include "sweeps/report/listing.hpp"
 #include "sweeps/run/cell_account.hpp"
@@ -55,6 +56,7 @@ class CellAccounts {
   std::vector<SweepEvent> events_;
   std::vector<LaunchRecord> launches_;
   std::vector<Submission> submissions_;
+  std::vector<NodeFault> faults_;
   std::map<CellId, std::size_t> rows_, planned_;  // of the listing, of the plan
   std::int64_t training_ = 0;                     // cells
 };

@@ -15,14 +15,15 @@
 
 #include "core/base/json_text.hpp"
 #include "storage/files/loose_text.hpp"
+#include "sweeps/launch/node_faults.hpp"
 #include "sweeps/report/failure_report.hpp"
 #include "sweeps/slurm/submission.hpp"
 
 namespace depthgrid {
 namespace {
 
-constexpr std::array<std::string_view, 4> kSourceWords = {"event", "launch_record", "submission",
-                                                          "failure_report"};
+constexpr std::array<std::string_view, 5> kSourceWords = {"event", "launch_record", "submission",
+                                                          "failure_report", "node_fault"};
 
 std::string_view source_word(EventSource source) {
   return kSourceWords[static_cast<std::size_t>(source)];
@@ -33,12 +34,15 @@ struct Told {
   std::set<std::tuple<SweepEventKind, std::string, std::int64_t>> launches;  // and attempts
   std::set<std::string> submissions;
   std::set<std::tuple<SweepEventKind, std::string>> cells;
+  std::set<std::string> nodes;  // that are left out
 
   explicit Told(const std::vector<SweepEvent>& events) {
     for (const SweepEvent& event : events) {
       launches.insert({event.kind, event.launch, event.attempt});
       if (event.kind == SweepEventKind::Submitted) submissions.insert(event.submission);
       for (const std::string& cell : event.cells) cells.insert({event.kind, cell});
+      if (event.kind == SweepEventKind::NodeLeftOut) nodes.insert(event.node);
+      if (event.kind == SweepEventKind::NodeReadmitted) nodes.erase(event.node);
     }
   }
 };
@@ -74,6 +78,19 @@ void add_submissions(EventReport& out, const Store& store, const Told& told) {
     if (std::isfinite(event.time)) {
       out.events.push_back({std::move(event), EventSource::Submission});
     }
+  }
+}
+
+void add_nodes(EventReport& out, const Store& store, const Told& told) {
+  for (const NodeFault& fault : node_faults(store.root())) {
+    if (told.nodes.contains(fault.node)) continue;
+    SweepEvent event{.kind = SweepEventKind::NodeLeftOut,
+                     .node = fault.node,
+                     .message = fault.cause + ": " + fault.why};
+    event.host = fault.node;
+    event.task = fault.task;
+    event.time = written_time(node_fault_file(store.root(), fault.node));
+    if (std::isfinite(event.time)) out.events.push_back({std::move(event), EventSource::NodeFault});
   }
 }
 
@@ -140,7 +157,8 @@ std::string by_user(const SweepEvent& event) {
 
 std::string event_text(const SweepEvent& e, const Listing& cells) {
   using enum SweepEventKind;
-  const std::string launch = e.launch == "preparation" ? "the preparation" : "launch " + e.launch;
+  const std::string launch =
+      e.launch.starts_with(kPreparationId) ? "the preparation" : "launch " + e.launch;
   switch (e.kind) {
     case Submitted:
       return fmt::format("{} in {} submitted{}, as array {}", counted(e.cell_count, "cell"),
@@ -159,8 +177,9 @@ std::string event_text(const SweepEvent& e, const Listing& cells) {
                          e.attempt > 1 ? fmt::format(", try {}", e.attempt) : "",
                          first_line(cells_named(e.cells, cells)));
     case LaunchEnded:
-      return fmt::format("{} ended as {} after {}{}", launch, end_words(e),
-                         short_seconds(e.seconds), e.node.empty() ? "" : " on " + e.node);
+      return fmt::format("{} ended as {} after {}{}{}", launch, end_words(e),
+                         short_seconds(e.seconds), e.node.empty() ? "" : " on " + e.node,
+                         e.cause.empty() ? "" : ", which is to blame: " + e.cause);
     case LaunchAgain:
       return fmt::format("{} starts again in {}: {}, retry {}{}", launch, short_seconds(e.seconds),
                          e.end, e.failures,
@@ -204,6 +223,7 @@ EventReport known_events(const Store& store, const Listing& cells) {
   }
   add_launches(out, store, told);
   add_submissions(out, store, told);
+  add_nodes(out, store, told);
   add_failures(out, store, cells, told);
   // Stable: recorded events are in order, and a launch's begin stands before its end.
   std::ranges::stable_sort(out.events, {}, [](const KnownEvent& e) { return e.event.time; });

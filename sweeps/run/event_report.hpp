@@ -15,10 +15,11 @@ namespace depthgrid {
 
 /// From what an event is known.
 enum class EventSource : std::uint8_t {
-  Recorded,      // as an event
-  LaunchRecord,  // launches/ID/attempt-N.json
-  Submission,    // submissions/ID/
-  FailureReport  // of a cell
+  Recorded,       // as an event
+  LaunchRecord,   // launches/ID/attempt-N.json
+  Submission,     // submissions/ID/
+  FailureReport,  // of a cell
+  NodeFault       // nodes/NAME.json
 };
 
 struct KnownEvent {
@@ -33,9 +34,9 @@ struct EventReport {
   std::int64_t skipped = 0;  // lines that are none, or of a later release
 };
 
-/// The events of a store. What its launch records, submissions and the failure reports of its cells
-/// tell beyond them is added, with the times of these files: all of it in a store of an earlier
-/// release, and what a run without a supervisor has left.
+/// The events of a store. What its launch records, submissions, nodes at fault and the failure
+/// reports of its cells tell beyond them is added, with the times of these files: all of it in a
+/// store of an earlier release, and what a run without a supervisor has left.
 /// @param cells  of the store.
 EventReport known_events(const Store& store, const Listing& cells);
 

@@ -26,6 +26,7 @@ TEST(TaskReturn, ANodeIsAtFaultIfItsLaunchesLeftCellsThatWouldBeTriedAgain) {
     record.host = node;
     record.slurm_job = task;
     record.end = end;
+    record.cause = end == LaunchEnd::Infrastructure && !node.empty() ? "card" : "";
     make_folders(launch_folder(store.root(), record.id));
     record.attempt = next_attempt(launch_folder(store.root(), record.id));
     keep_record(store.root(), record);
@@ -41,6 +42,22 @@ TEST(TaskReturn, ANodeIsAtFaultIfItsLaunchesLeftCellsThatWouldBeTriedAgain) {
   launched(LaunchEnd::Infrastructure, "7_3", "");
   EXPECT_EQ(nodes_at_fault(store, cells, "7_3", 0), Nodes{""}) << "one of several";
   EXPECT_EQ(nodes_at_fault(store, cells, "7_3", 1), Nodes{}) << "of its first start";
+
+  {  // by its cause and not by a code: 78 of a device, and of a configuration
+    LaunchRecord refused;
+    refused.id = "prepare-7_4";
+    refused.cells = cells;
+    refused.host = "n1";
+    refused.slurm_job = "7_4";
+    refused.end = LaunchEnd::Refused;
+    refused.code = 78;
+    make_folders(launch_folder(store.root(), refused.id));
+    keep_record(store.root(), refused);
+    EXPECT_EQ(nodes_at_fault(store, cells, "7_4", 0), Nodes{});
+    refused.cause = "device";
+    keep_record(store.root(), refused);
+    EXPECT_EQ(nodes_at_fault(store, cells, "7_4", 0), Nodes{"n1"});
+  }
 
   LeaseKeeper leases;
   const auto fail = [&](const char* report) {

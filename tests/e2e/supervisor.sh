@@ -123,7 +123,7 @@ check "j['problems'][0]['id'] == '$poison'"
 # What has happened is told in order, and why the cell has failed with what comes next.
 expect 0 "$depthgrid" status poisoned --events --json
 check "j['recorded'] and j['skipped'] == 0 and all(e['known_from'] == 'event' for e in j['events'])"
-check "j['events'][0]['launch'] == 'preparation' and j['events'][-1]['kind'] == 'supervisor_ended' and j['events'][-1]['code'] == 4"
+check "j['events'][0]['launch'].startswith('prepare-') and j['events'][-1]['kind'] == 'supervisor_ended' and j['events'][-1]['code'] == 4"
 check "[e['kind'] for e in j['events'] if '$poison' in e.get('cells', [])] == ['launch_began', 'launch_ended'] * 2 + ['cells_given_up']"
 check "{(e['end'], e['code']) for e in j['events'] if e['kind'] == 'launch_ended' and '$poison' in e['cells']} == {('crash', 134)}"
 check "[(e['budget'], e['failures'], e['allowed']) for e in j['events'] if e['kind'] == 'launch_again'] == [('retry.crash', 1, 1)]"

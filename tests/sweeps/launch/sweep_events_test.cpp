@@ -57,6 +57,7 @@ TEST_F(SweepEventsOf, EveryKindComesBackWithItsMembers) {
                      .code = 139,
                      .signal = 10,
                      .node = "n1",
+                     .cause = "device",
                      .card = "0",
                      .seconds = 1.5,
                      .failures = 4,
@@ -171,11 +172,11 @@ TEST_F(SweepEventsOf, AClockThatGoesBackDoesNotChangeTheOrderOfAWriter) {
 TEST_F(SweepEventsOf, WhatHappensBeforeThereIsAStoreIsWrittenOnceThereIs) {
   {
     EventLog log(folder(), "", clock_);
-    log.add({.kind = LaunchBegan, .launch = "preparation"});
+    log.add({.kind = LaunchBegan, .launch = "prepare-1"});
     EXPECT_FALSE(fs::exists(folder())) << "it is not for the log to make a store";
     Store::open_or_create(folder());
   }
-  EXPECT_EQ(launches_of(folder()), std::vector<std::string>{"preparation"});
+  EXPECT_EQ(launches_of(folder()), std::vector<std::string>{"prepare-1"});
 }
 
 TEST_F(SweepEventsOf, WhatCannotBeWrittenStopsNothingAndIsTriedAgain) {

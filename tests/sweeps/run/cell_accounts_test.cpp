@@ -143,9 +143,9 @@ TEST_F(CellAccountsOf, AFaultOfANodeIsTriedAgainElsewhereUntilTheNodeIsReadmitte
   submitted();
   fail(0, R"({"class": "infrastructure", "message": "Xid 79", "host": "n1"})");
   EXPECT_EQ(account(0).commands, Words{submit()});
-  record({.kind = SweepEventKind::NodeLeftOut, .node = "n1"});
+  record_node_fault(store_.root(), {.node = "n1", .cause = "device", .why = "Xid 79"});
   EXPECT_EQ(account(0).commands, (Words{"depthgrid retry --node n1 " + root(), submit()}));
-  record({.kind = SweepEventKind::NodeReadmitted, .node = "n1"});
+  readmit_node(store_.root(), "n1");
   EXPECT_EQ(account(0).commands, Words{submit()});
   fail(1, R"({"class": "source", "message": "starts from x"})");
   EXPECT_EQ(account(1).failure->budget, "") << "no budget is its";

@@ -81,6 +81,18 @@ TEST_F(EventReportOf, ACancelledCellIsToldOnceAndARetriedOneNotAsFailed) {
   EXPECT_EQ(words(), Words{"cells_cancelled failure_report"}) << "it is pending";
 }
 
+TEST_F(EventReportOf, ANodeThatIsLeftOutIsToldOnceAndNotAfterItsReturn) {
+  record_node_fault(store_.root(), {.node = "n1", .cause = "device", .why = "no driver"});
+  EXPECT_EQ(words(), Words{"node_left_out node_fault"});
+  EXPECT_NE(text().find("node n1 is left out: device: no driver"), std::string::npos) << text();
+  EventLog log(store_.root());
+  log.add({.kind = SweepEventKind::NodeLeftOut, .node = "n1"});
+  EXPECT_EQ(words(), Words{"node_left_out event"});
+  readmit_node(store_.root(), "n1");
+  log.add({.kind = SweepEventKind::NodeReadmitted, .node = "n1"});
+  EXPECT_EQ(words(), (Words{"node_left_out event", "node_readmitted event"}));
+}
+
 TEST_F(EventReportOf, EveryKindHasASentenceWithItsNumbers) {
   const Listing cells = listing();
   SweepEvent event{.kind = SweepEventKind::Stopping,
@@ -92,6 +104,7 @@ TEST_F(EventReportOf, EveryKindHasASentenceWithItsNumbers) {
                    .code = 134,
                    .signal = 10,
                    .node = "n1",
+                   .cause = "device",
                    .card = "0",
                    .seconds = 12,
                    .failures = 1,
@@ -112,7 +125,9 @@ TEST_F(EventReportOf, EveryKindHasASentenceWithItsNumbers) {
       {SupervisorBegan,
        "a supervisor began: 3 cells in 6 launches, 7 at a time; its task was put back 2 times"},
       {LaunchBegan, "launch abc began, try 2: lr=0.001,s0"},
-      {LaunchEnded, "launch abc ended as crash (signal 6, Aborted) after 12.0 s on n1"},
+      {LaunchEnded,
+       "launch abc ended as crash (signal 6, Aborted) after 12.0 s on n1, which is to blame: "
+       "device"},
       {LaunchAgain, "launch abc starts again in 12.0 s: crash, retry 1 of 3 (retry.crash)"},
       {LaunchSplit, "launch abc ended as crash: 8 launches in its place"},
       {CellsGivenUp, "lr=0.001,s0 given up: why"},
@@ -133,7 +148,7 @@ TEST_F(EventReportOf, EveryKindHasASentenceWithItsNumbers) {
   event.kind = SupervisorEnded;
   EXPECT_TRUE(event_text(event, cells).starts_with("the supervisor ended with 134, stopped by"));
   event.kind = LaunchBegan;
-  event.launch = "preparation";
+  event.launch = "prepare-7_1";
   event.cells.clear();
   event.attempt = 1;
   EXPECT_EQ(event_text(event, cells), "the preparation began");
