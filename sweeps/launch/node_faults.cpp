@@ -188,7 +188,7 @@ std::string sweep_fault(const std::vector<NodeFault>& faults, std::int64_t nodes
                                                 "{} of {} nodes are at fault, and no more than {} "
                                                 "may be left out",
                                                 out, nodes, most)
-                                          : fmt::format("all {} nodes are at fault", nodes);
+                                          : std::string("every node of the partition is at fault");
   return fmt::format(
       "{} ({}): the sweep or the cluster has a fault of its own. On {}: {}\nWhen it is mended: "
       "depthgrid retry{} {}, then depthgrid submit",

@@ -116,6 +116,8 @@ PreparationEnd prepare_sweep(const Preparation& preparation, StopWatch& signals,
   const Stopwatch clock;
   const std::string id = kPreparationId + (preparation.slurm_job.empty() ? this_process().uuid
                                                                          : preparation.slurm_job);
+  signals.wait(0);
+  if (signals.asked()) return {.code = kStopped};
   for (std::int64_t number = 1;; ++number) {
     LaunchRecord record = new_record(preparation, id);
     events.add({.kind = SweepEventKind::LaunchBegan,

@@ -149,11 +149,18 @@ std::string batch_script(const TaskRequest& request, const BatchArray& array) {
   out += fmt::format(
       "# Written by depthgrid submit. The cells of each task stand in the file of tasks.\n"
       "set -u\n"
+      "# What asks for a stop before depthgrid listens is kept until it does.\n"
+      "asked=\n"
+      "for signal in USR1 USR2 TERM; do trap \"asked=$signal\" $signal; done\n"
       "# Slurm starts a script whose folder is missing in /tmp.\n"
       "cd {} || exit {}\n"
       "export DEPTHGRID_TASK_OFFSET={}\n"
       "export SRUN_CPUS_PER_TASK=\"${{SLURM_CPUS_PER_TASK:-1}}\"\n"
-      "exec {} supervise {} --store {} --yes -j {} --tasks {}{}\n",
+      "keep=(env --default-signal=USR1,USR2,TERM --block-signal=USR1,USR2,TERM)\n"
+      "\"${{keep[@]}}\" true 2>/dev/null || keep=(env)\n"
+      "trap '' USR1 USR2 TERM\n"
+      "exec \"${{keep[@]}}\" DEPTHGRID_ASKED=\"$asked\" {} supervise {} --store {} --yes -j {} "
+      "--tasks {}{}\n",
       quoted(array.store), static_cast<int>(ExitCode::CantCreate), array.offset,
       quoted(array.program), quoted(array.sweep), quoted(array.store), request.slots,
       quoted(array.task_file), request.requeue ? " --requeue" : "");

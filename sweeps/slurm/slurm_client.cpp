@@ -140,8 +140,9 @@ std::string SlurmClient::submit(const std::string& script,
   }
   const std::string job = submitted_job(answer.out);
   if (!job.empty()) return job;
-  throw UncertainSubmission(
-      ExitCode::TempFail, fmt::format("sbatch has named no job:\n{}", without_blanks(answer.out)));
+  throw UncertainSubmission(ExitCode::TempFail,
+                            fmt::format("sbatch has taken {}, and named no job:\n{}", script,
+                                        without_blanks(answer.out)));
 }
 
 std::string SlurmClient::test(const std::string& script,

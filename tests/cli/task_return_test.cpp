@@ -8,8 +8,10 @@
 #include "storage/files/lease_keeper.hpp"
 #include "storage/files/publish.hpp"
 #include "sweeps/launch/launch_record.hpp"
+#include "sweeps/slurm/partition.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"
+#include "tests/sweeps/slurm/pretended_scheduler.hpp"
 
 namespace depthgrid {
 namespace task_return_test {
@@ -35,6 +37,12 @@ TEST(TaskReturn, ANodeIsAtFaultIfItsLaunchesLeftCellsThatWouldBeTriedAgain) {
   launched(LaunchEnd::Infrastructure, "7_2", "n1");
   launched(LaunchEnd::Infrastructure, "7_1", "n2");
   using Nodes = std::set<std::string>;
+  const auto nodes_at_fault = [](const Store& where, const std::vector<std::string>& ids,
+                                 const std::string& task, std::int64_t restart) {
+    Nodes out;
+    for (const NodeFault& fault : faults_of_task(where, ids, task, restart)) out.insert(fault.node);
+    return out;
+  };
   EXPECT_EQ(nodes_at_fault(store, cells, "7_1", 0), Nodes{"n2"});
   EXPECT_EQ(nodes_at_fault(store, {cells[1]}, "7_1", 0), Nodes{}) << "not of these cells";
   launched(LaunchEnd::Infrastructure, "7_1", "n1");
@@ -68,6 +76,33 @@ TEST(TaskReturn, ANodeIsAtFaultIfItsLaunchesLeftCellsThatWouldBeTriedAgain) {
   EXPECT_EQ(nodes_at_fault(store, cells, "7_2", 0), Nodes{"n1"});
   fail(R"({"class": "crash"})");
   EXPECT_EQ(nodes_at_fault(store, cells, "7_2", 0), Nodes{}) << "the cell itself fails";
+}
+
+TEST(TaskReturn, MoreNodesAtFaultThanATenthEndTheSweep) {
+  const TemporaryFolder scratch;
+  const Sweep sweep = synthetic_sweep({1e-3, 2e-3}, 1);
+  const Store store = Store::open_or_create(scratch.path() / "store");
+  EventLog events(store.root(), "7_1");
+  testing::PretendedScheduler slurm;
+  slurm.known = {"n1", "n2", "n3", "n4"};
+  slurm.all = slurm_partitions("gpu*|4|8|16000|(null)|infinite\n");
+  const auto left_out = [&](const char* node) {
+    return leave_out_nodes(sweep, store, events, scratch.path() / "tasks.txt",
+                           {{.node = node, .cause = "device", .why = "too old", .task = "7_1"}},
+                           slurm);
+  };
+  EXPECT_EQ(leave_out_nodes(sweep, store, events, scratch.path() / "tasks.txt", {}, slurm), "");
+  EXPECT_EQ(left_out("n1"), "");
+  EXPECT_EQ(left_out("n1"), "") << "the same";
+  const std::string over = left_out("n2");
+  EXPECT_NE(over.find("n1"), std::string::npos) << over;
+  EXPECT_NE(over.find("device"), std::string::npos) << over;
+  std::vector<std::string> told;
+  for (const SweepEvent& event : read_sweep_events(store.root()).events) {
+    told.push_back(event.node + " " + event.message);
+  }
+  EXPECT_EQ(told, (std::vector<std::string>{"n1 device: too old", "n2 device: too old"}))
+      << "each once";
 }
 
 }  // namespace task_return_test

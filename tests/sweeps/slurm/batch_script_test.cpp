@@ -51,11 +51,17 @@ TEST(BatchScript, IsThisToTheLetter) {
 #SBATCH --output='/data/s/submissions/0a1b/logs/%A_%a.out'
 # Written by depthgrid submit. The cells of each task stand in the file of tasks.
 set -u
+# What asks for a stop before depthgrid listens is kept until it does.
+asked=
+for signal in USR1 USR2 TERM; do trap "asked=$signal" $signal; done
 # Slurm starts a script whose folder is missing in /tmp.
 cd '/data/s' || exit 73
 export DEPTHGRID_TASK_OFFSET=1000
 export SRUN_CPUS_PER_TASK="${SLURM_CPUS_PER_TASK:-1}"
-exec '/opt/depthgrid' supervise '/data/s/sweep.yaml' --store '/data/s' --yes -j 2 --tasks '/data/s/submissions/0a1b/tasks.txt' --requeue
+keep=(env --default-signal=USR1,USR2,TERM --block-signal=USR1,USR2,TERM)
+"${keep[@]}" true 2>/dev/null || keep=(env)
+trap '' USR1 USR2 TERM
+exec "${keep[@]}" DEPTHGRID_ASKED="$asked" '/opt/depthgrid' supervise '/data/s/sweep.yaml' --store '/data/s' --yes -j 2 --tasks '/data/s/submissions/0a1b/tasks.txt' --requeue
 )");
 }
 
