@@ -18,7 +18,12 @@ void LineLog::append(std::string_view line) {
   text += line;
   text += '\n';
   torn_ = true;
-  write_all(fd_.get(), std::as_bytes(std::span(text.data(), text.size())), file_);
+  try {
+    write_all(fd_.get(), std::as_bytes(std::span(text.data(), text.size())), file_);
+  } catch (...) {
+    fd_.reset();  // a stale one of a network filesystem stays so
+    throw;
+  }
   torn_ = false;
 }
 

@@ -185,10 +185,12 @@ void EventLog::add(SweepEvent event) noexcept {
 void EventLog::write_waiting() noexcept {
   if (waiting_.empty()) return;
   try {
-    if (!Store::is_at(store_)) return;
-    make_folders(events_folder(store_));
+    if (!ready_ && !Store::is_at(store_)) return;
+    if (!ready_) make_folders(events_folder(store_));
     for (; !waiting_.empty(); waiting_.pop_front()) lines_.append(waiting_.front());
+    ready_ = true;
   } catch (const std::exception& e) {
+    ready_ = false;
     if (std::exchange(told_, true)) return;
     log(LogLevel::Warning, fmt::format("what happens to the sweep cannot be recorded now: {}; the "
                                        "run goes on, and tries again",

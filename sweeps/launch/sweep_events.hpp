@@ -114,6 +114,7 @@ class EventLog {
   double last_ = 0;
   LineLog lines_;
   std::deque<std::string> waiting_;
+  bool ready_ = false;  // there are a store and a folder
   bool told_ = false;
 };
 
