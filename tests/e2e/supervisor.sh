@@ -143,6 +143,8 @@ expect 0 supervised poisoned -j 2
 same plain poisoned
 expect 0 "$depthgrid" why "$poison" poisoned
 says out "it has a result"
+expect 0 "$depthgrid" gc poisoned
+[ -n "$(ls poisoned/events)" ] || fail "gc has removed what happened"
 # A store of a release that kept no events tells what its records of launches say.
 rm -r poisoned/events
 expect 0 "$depthgrid" status poisoned --events
