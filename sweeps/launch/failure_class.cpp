@@ -94,6 +94,12 @@ std::string_view name_of(LaunchEnd end) noexcept {
   return kNames[static_cast<std::size_t>(end)];
 }
 
+std::optional<LaunchEnd> launch_end_named(std::string_view word) noexcept {
+  const auto* const at = std::ranges::find(kNames, word);
+  if (at == kNames.end()) return std::nullopt;
+  return static_cast<LaunchEnd>(at - kNames.begin());
+}
+
 std::string end_text(LaunchEnd end, int code) {
   if (code > 128)
     return fmt::format("{} (signal {}, {})", name_of(end), code - 128, strsignal(code - 128));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,8 @@ enum class LaunchEnd : std::uint8_t {
 };
 
 std::string_view name_of(LaunchEnd end) noexcept;
+/// The end of such a word; nothing for other classes of failure reports, such as "cancelled".
+std::optional<LaunchEnd> launch_end_named(std::string_view word) noexcept;
 
 /// "killed (signal 9, Killed)", "hang (exit code 76)". @param code  as of end_of()
 std::string end_text(LaunchEnd end, int code);

@@ -115,7 +115,7 @@ std::int64_t record_node_fault(const fs::path& store, const NodeFault& fault, co
   NodeJson json{{"schema", 1}};
   json.update(json_of(complete));
   const std::string text = json_text(json, 1);
-  const fs::path first = nodes_folder(store) / (fault.node + std::string(kRecord));
+  const fs::path first = node_fault_file(store, fault.node);
   make_folders(nodes_folder(store));
   if (publish_once(first, text)) return 1;
   std::int64_t n = 1;
@@ -126,6 +126,10 @@ std::int64_t record_node_fault(const fs::path& store, const NodeFault& fault, co
     ++n;
   } while (!publish_once(fmt::format("{}.{}", first.string(), n), text));
   return n;
+}
+
+fs::path node_fault_file(const fs::path& store, const std::string& node) {
+  return nodes_folder(store) / (node + std::string(kRecord));
 }
 
 std::vector<NodeFault> node_faults(const fs::path& store) {

@@ -31,6 +31,9 @@ struct NodeFault {
 std::int64_t record_node_fault(const std::filesystem::path& store, const NodeFault& fault,
                                const Clock& clock = real_clock());
 
+/// The record of a node that is left out.
+std::filesystem::path node_fault_file(const std::filesystem::path& store, const std::string& node);
+
 /// The nodes that are left out, by name. What cannot be read is a fault of an unknown cause.
 std::vector<NodeFault> node_faults(const std::filesystem::path& store);
 

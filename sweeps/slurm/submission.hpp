@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sweeps/launch/sweep_events.hpp"
 #include "sweeps/slurm/scheduler.hpp"
 
 namespace depthgrid {
@@ -42,6 +43,9 @@ std::optional<Submission> submission_of(const std::filesystem::path& store, cons
 
 /// All submissions of a store, the oldest first; unreadable ones are left out.
 std::vector<Submission> submissions(const std::filesystem::path& store);
+
+/// That it was submitted: the arrays with an id, as this user's.
+SweepEvent submitted_event(const Submission& submission);
 
 /// A task of a submission that Slurm still has.
 struct LiveTask {
