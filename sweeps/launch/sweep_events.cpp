@@ -155,11 +155,12 @@ std::optional<SweepEvent> sweep_event_of(std::string_view line) {
   }
 }
 
-EventLog::EventLog(fs::path store, std::string task, std::function<double()> now)
+EventLog::EventLog(fs::path store, std::string task, std::function<double()> now,
+                   const Processes& processes)
     : store_(std::move(store)),
       task_(std::move(task)),
       now_(std::move(now)),
-      self_(this_process()),
+      self_(processes.self()),
       lines_(events_folder(store_) / fmt::format("{}-{}{}", self_.host, self_.uuid, kEventsFile)) {}
 
 EventLog::~EventLog() {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/clock.hpp"
+#include "core/base/processes.hpp"
 #include "storage/files/line_log.hpp"
 #include "storage/files/process_identity.hpp"
 #include "sweeps/launch/launch_record.hpp"
@@ -95,7 +96,8 @@ class EventLog {
   /// Nothing is written before the first event. @param store  its folder, which need not be there.
   /// @param task  of Slurm that this process is; empty outside.
   explicit EventLog(std::filesystem::path store, std::string task = {},
-                    std::function<double()> now = unix_time);
+                    std::function<double()> now = unix_time,
+                    const Processes& processes = real_processes());
   ~EventLog();
   EventLog(const EventLog&) = delete;
   EventLog& operator=(const EventLog&) = delete;

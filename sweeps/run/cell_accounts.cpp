@@ -286,8 +286,9 @@ void CellAccounts::add_commands(CellAccount& out, const CellSummary& cell) const
   if (goes) say(go);
 }
 
-std::vector<CellId> owned_elsewhere(const Store& store, const std::vector<CellId>& cells) {
-  const ProcessIdentity self = this_process();
+std::vector<CellId> owned_elsewhere(const Store& store, const std::vector<CellId>& cells,
+                                    const Processes& processes) {
+  const ProcessIdentity self = processes.self();
   std::vector<CellId> out;
   for (const CellId& id : cells) {
     const LeaseState lease = lease_state(store.cell_path(id));

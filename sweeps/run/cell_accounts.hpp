@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/processes.hpp"
 #include "storage/plan_file.hpp"
 #include "storage/store.hpp"
 #include "sweeps/launch/launch_record.hpp"
@@ -63,6 +64,7 @@ class CellAccounts {
 
 /// Those of the cells that processes have of which this one cannot tell whether they live, such as
 /// those on other machines: their heartbeats are to be watched (cells_at_work()).
-std::vector<CellId> owned_elsewhere(const Store& store, const std::vector<CellId>& cells);
+std::vector<CellId> owned_elsewhere(const Store& store, const std::vector<CellId>& cells,
+                                    const Processes& processes = real_processes());
 
 }  // namespace depthgrid

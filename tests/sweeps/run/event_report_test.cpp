@@ -19,7 +19,8 @@ class EventReportOf : public PretendedStore {
   /// "launch_began launch_record", …
   std::vector<std::string> words() const {
     std::vector<std::string> out;
-    for (const auto& e : parse_json(events_json(report(), "st"))["events"]) {
+    const auto json = parse_json(events_json(report(), "st"));
+    for (const auto& e : json["events"]) {
       out.push_back(e["kind"].get<std::string>() + " " + e["known_from"].get<std::string>());
     }
     return out;
