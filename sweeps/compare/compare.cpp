@@ -33,7 +33,7 @@ using FigureOf = std::function<double(std::size_t row)>;
 struct ComparisonContext {
   const Listing& listing;
   FigureOf figure;
-  EvidenceRules rules;
+  EvidenceRules rules;  // with the origins of times
   DetectableEffects& detectable;
 };
 
@@ -159,6 +159,7 @@ EffectTable effect_table(const ComparisonContext& context, const std::vector<std
     const GroupFigures mine = group_figures(listing, design, group, context.figure);
     row.values = averages_of(mine);
     row.all = summary_of(row.values);
+    row.shared = share_measurements(*context.rules.times, rows_of(mine));
     if (group.baseline || !design.baseline) continue;
     CombinationPairing pairing =
         combination_pairing(listing, design, group, mine, design.groups[*design.baseline], theirs);
@@ -227,18 +228,12 @@ std::string metric_named(const Listing& listing, const std::string& word) {
   return resolve_name(word, metrics, "depthgrid results STORE --csv");
 }
 
-/// Of cells whose times are compared.
-BasisMismatch machine_mismatch(const std::optional<DerivedMetric>& derived, std::size_t mine,
-                               std::size_t theirs) {
-  BasisMismatch out;
-  if (!derived || !derived->machines.contains(mine) || !derived->machines.contains(theirs)) {
-    return out;
-  }
-  const std::string &a = derived->machines.at(mine), &b = derived->machines.at(theirs);
-  if (a == b) return out;
-  out.differences.push_back({"the machine", Value(a), Value(b)});
-  out.advice = "times of other devices, or of jobs of other sizes, are not compared";
-  return out;
+/// Where the figures of a query come from, if they are times or read at them.
+TimeOrigins times_of(const Listing& listing, const std::vector<std::size_t>& rows,
+                     const ComparisonQuery& query) {
+  if (query.derived) return query.derived->times;
+  if (query.times) return *query.times;
+  return is_measured_time(query.metric) ? read_time_origins(listing, rows) : TimeOrigins();
 }
 
 /// No shares of figures whose seeds share a measurement.
@@ -331,10 +326,15 @@ std::string goal_of(const Listing& listing, const std::string& metric) {
   if (metric.starts_with("steps_to_target.") || metric.starts_with("late_noise.")) {
     return "minimize";
   }
-  constexpr std::array<std::string_view, 3> kMaximized = {"accuracy", "auc", "gain"};
+  constexpr std::array<std::string_view, 4> kMaximized = {"accuracy", "auc", "gain", "per_second"};
   const bool more_is_better = std::ranges::any_of(
       kMaximized, [&metric](std::string_view word) { return metric.find(word) != metric.npos; });
   return more_is_better ? "maximize" : "minimize";
+}
+
+void add_time_origins(const Listing& listing, const std::vector<std::size_t>& rows,
+                      ComparisonQuery& query) {
+  query.times = times_of(listing, rows, resolved_query(listing, query));
 }
 
 Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>& rows,
@@ -345,12 +345,13 @@ Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>&
   const ParameterBasis parameters(listing, query.parameter_tolerance);
   std::vector<std::string> told = query.by;
   told.insert(told.end(), query.allowed.begin(), query.allowed.end());
+  const TimeOrigins times = times_of(listing, rows, query);
   const std::vector<std::string> leaves = leaves_of_arms(listing);
   told.insert(told.end(), leaves.begin(), leaves.end());
   const auto mismatch = [&](std::size_t a, std::size_t b) {
     BasisMismatch found = basis.mismatch(a, b);
     if (!found) found = parameters.mismatch(a, b);
-    if (!found) found = machine_mismatch(query.derived, a, b);
+    if (!found) found = machine_mismatch(times, a, b);
     if (found) return found;
     return training_mismatch(listing, a, b, told);
   };
@@ -364,6 +365,7 @@ Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>&
                                   figure,
                                   {.mismatch = mismatch,
                                    .derived = query.derived ? &*query.derived : nullptr,
+                                   .times = &times,
                                    .margin = query.margin,
                                    .maximize = query.goal == "maximize"},
                                   detectable};

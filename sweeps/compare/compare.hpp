@@ -8,6 +8,7 @@
 #include "sweeps/compare/contrast_evidence.hpp"
 #include "sweeps/compare/derived_metric.hpp"
 #include "sweeps/compare/design.hpp"
+#include "sweeps/compare/time_origins.hpp"
 #include "sweeps/compare/two_way.hpp"
 #include "sweeps/compare/variance.hpp"
 
@@ -26,17 +27,21 @@ struct ComparisonQuery {
   std::optional<double> parameter_tolerance = std::nullopt;
   /// The metric, where it was read off curves; `metric` is its name then.
   std::optional<DerivedMetric> derived = std::nullopt;
+  /// Of a metric that is a measured time; nothing: read from the stores, if the listing has the
+  /// names by which they can be opened.
+  std::optional<TimeOrigins> times = std::nullopt;
 };
 
-/// "maximize" for accuracies, areas and gains, else "minimize"; the sweep's own for its metric,
-/// which a table does not tell.
+/// "maximize" for accuracies, areas, gains and rates, else "minimize"; the sweep's own for its
+/// metric, which a table does not tell.
 std::string goal_of(const Listing& listing, const std::string& metric);
 
 /// A group beside the baseline.
 struct ComparedRow {
   ComparedGroup group;
   SampleSummary all;  // seeds of the group alone; of the baseline itself, what is shown
-  std::vector<double> values = {};           // of these seeds
+  std::vector<double> values = {};  // of these seeds
+  bool shared = false;  // some of them have one measurement of time: their mean has no interval
   std::optional<ContrastEvidence> evidence;  // nothing for the baseline
 
   bool compared() const { return evidence && evidence->sample.n > 0; }
@@ -90,5 +95,10 @@ struct Comparison {
 /// @throws UserError (Usage) for a factor, level, metric or word that is not there.
 Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>& rows,
                          const ComparisonQuery& query);
+
+/// Sets `times` of a query, for a comparison of the same rows of a listing whose stores have got
+/// other names than their folders. @throws as compare_cells()
+void add_time_origins(const Listing& listing, const std::vector<std::size_t>& rows,
+                      ComparisonQuery& query);
 
 }  // namespace depthgrid

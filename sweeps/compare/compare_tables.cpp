@@ -26,10 +26,10 @@ TableJson sample(const SampleSummary& of) {
   return {{"n", of.n}, {"mean", of.mean}, {"sd", of.sd}};
 }
 
-/// With Student's interval of the mean.
+/// With Student's interval of the mean, unless seeds share a measurement.
 TableJson sample_of(const ComparedRow& row) {
   TableJson out = sample(row.all);
-  out["interval"] = limits(paired_contrast(row.values).interval);
+  out["interval"] = row.shared ? TableJson() : limits(paired_contrast(row.values).interval);
   return out;
 }
 

@@ -47,7 +47,8 @@ std::string difference_entry(const ContrastEvidence& evidence) {
 std::string interval_entry(const ContrastEvidence& evidence) {
   if (evidence.pairs.refused || evidence.censored) return {};
   if (evidence.unpaired) {
-    return interval_text({evidence.unpaired->low, evidence.unpaired->high}) + " w";
+    return interval_text({evidence.unpaired->low, evidence.unpaired->high}) +
+           (std::isnan(evidence.unpaired->low) ? "" : " w");
   }
   return interval_text(evidence.contrast.interval);
 }

@@ -71,6 +71,7 @@ PageData page_data(Listing listing, const PageQuery& asked, const PageInclusions
   out.rows = select_cells(listing, {"", asked.filter});
   ComparisonQuery arms = asked.comparison;
   arms.by = {"arm"};
+  add_time_origins(listing, out.rows, arms);
   out.by_arm = compare_cells(out.listing, out.rows, arms);
   for (std::size_t store = 0; out.stores.size() > 1 && store < out.stores.size(); ++store) {
     std::vector<std::size_t> rows = out.rows;
@@ -81,6 +82,7 @@ PageData page_data(Listing listing, const PageQuery& asked, const PageInclusions
   out.staged = two_stage_answers(
       listing, two_stage_question(listing, out.by_arm, out.rows, asked.comparison.allowed));
   ComparisonQuery factors = asked.comparison;
+  factors.times = arms.times;
   factors.baseline.clear();
   if (factors.by.empty()) factors.by = varied_leaves(out.listing, out.rows);
   std::erase(factors.by, "arm");
