@@ -140,6 +140,19 @@ TableJson effects(const Listing& listing, const Comparison& comparison, const Ef
           {"trend", trend}};
 }
 
+/// Cells whose files are damaged now.
+TableJson damages(const Listing& listing) {
+  TableJson out = TableJson::array();
+  for (std::size_t row = 0; row < listing.cells.size(); ++row) {
+    const CellSummary& cell = listing.cells[row];
+    if (cell.damage.empty()) continue;
+    out.push_back({{"cell", cell.alias},
+                   {"status", name_of(cell.status)},
+                   {"damage", damage_without_folders(listing, row)}});
+  }
+  return out;
+}
+
 TableJson shares(const BlockEffect& of) {
   return {{"eta2", of.eta2}, {"partial_eta2", of.partial_eta2}, {"omega2", of.omega2},
           {"f", of.f},       {"degrees", of.degrees},           {"error_degrees", of.error_degrees},
@@ -286,6 +299,7 @@ std::string comparison_json(const Listing& listing, const Comparison& comparison
                        {"family", comparison.family},
                        {"outside", comparison.outside},
                        {"without_figure", comparison.without_figure},
+                       {"damages", damages(listing)},
                        {"problem", problem ? TableJson(problem->sentence) : TableJson()},
                        {"effects", tables},
                        {"variance", variances},

@@ -66,6 +66,9 @@ PageData page_data(Listing listing, const PageQuery& asked, const PageInclusions
                                                   : listing.stores);
   out.listing.store = out.stores.front();
   if (!listing.stores.empty()) out.listing.stores = out.stores;
+  for (std::size_t row = 0; row < listing.cells.size(); ++row) {
+    out.listing.cells[row].damage = damage_without_folders(listing, row);
+  }
   out.title = listing.sweep;
   if (out.stores.size() > 1) out.title += fmt::format(": {}", fmt::join(out.stores, ", "));
   out.rows = select_cells(listing, {"", asked.filter});
@@ -94,6 +97,7 @@ PageData page_data(Listing listing, const PageQuery& asked, const PageInclusions
   }
   const std::vector<ComparedRow>& groups = out.by_arm.effects.front().rows;
   out.probes = probe_sights(listing, groups);
+  out.seams = resume_seams(listing, out.rows);
   if (include.tokens) ask_token_texts(listing, out.probes);
   return out;
 }

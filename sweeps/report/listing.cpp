@@ -114,6 +114,25 @@ std::string damages_text(std::int64_t met) {
                      met == 1 ? " was" : "s were", met == 1 ? "it" : "they");
 }
 
+std::string damage_without_folders(const Listing& listing, std::size_t row) {
+  std::string text = listing.cells[row].damage;
+  std::string folder = listing.store_of(row);
+  while (folder.ends_with('/')) folder.pop_back();
+  folder += '/';
+  const bool several_words = folder.find(' ') != folder.npos;
+  for (std::size_t at = 0; several_words && (at = text.find(folder)) != text.npos;) {
+    text.erase(at, folder.size());
+  }
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size() - 1) + 1;
+    const std::string word = text.substr(at, end - at);
+    out += word.substr(word.rfind('/') + 1);  // npos + 1: all of it
+    at = end;
+  }
+  return out;
+}
+
 std::vector<std::string> damage_lines(const Listing& listing) {
   constexpr std::size_t kMost = 5;
   std::vector<std::string> out;

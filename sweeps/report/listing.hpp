@@ -79,6 +79,9 @@ bool is_failure(CellStatus status);
 std::int64_t damages_met(const Listing& listing);
 std::string damages_text(std::int64_t met);
 
+/// CellSummary::damage where it may be read by others: of each path the name of the file alone.
+std::string damage_without_folders(const Listing& listing, std::size_t row);
+
 /// One line per cell whose files are damaged now, at most a few: for stderr.
 std::vector<std::string> damage_lines(const Listing& listing);
 
