@@ -15,6 +15,7 @@
 #include "storage/columns/variables.hpp"
 #include "sweeps/compare/combination_pairing.hpp"
 #include "sweeps/compare/factor_name.hpp"
+#include "sweeps/compare/level_trend.hpp"
 #include "sweeps/compare/multiplicity.hpp"
 #include "sweeps/compare/parameter_basis.hpp"
 #include "sweeps/compare/training_basis.hpp"
@@ -50,36 +51,6 @@ std::vector<Slice> slices_of(const Listing& listing, const std::vector<std::size
     if (group.level) out.push_back({fmt::format("{} = {}", leaf, group.name), group.cells});
   }
   return out;
-}
-
-/// Of three or more levels that are numbers, ascending, on the seeds that all of them have.
-void add_trend(const ComparisonContext& context, const Design& design, EffectTable& table) {
-  std::vector<std::size_t> levels;
-  std::set<double> distinct;
-  for (std::size_t i = 0; i < design.groups.size(); ++i) {
-    const auto& level = design.groups[i].level;
-    if (!level || !level->is_number()) continue;
-    levels.push_back(i);
-    distinct.insert(level->number());
-  }
-  const bool refused = std::ranges::any_of(table.rows, [](const ComparedRow& row) {
-    return row.evidence && (row.evidence->pairs.refused || row.evidence->shares_measurements());
-  });
-  if (levels.size() < 3 || distinct.size() != levels.size() || refused) return;
-  std::ranges::sort(levels, {},
-                    [&design](std::size_t i) { return design.groups[i].level->number(); });
-  std::vector<GroupFigures> figures;
-  std::vector<double> scores;
-  for (const std::size_t i : levels) {
-    figures.push_back(group_figures(context.listing, design, design.groups[i], context.figure));
-    scores.push_back(design.groups[i].level->number());
-  }
-  const CompleteBlocks blocks = complete_blocks(figures, levels.size(), 1);
-  if (blocks.seeds.size() < 2) return;
-  const MonotoneTrend trend = monotone_trend(blocks.values, scores);
-  if (std::isnan(trend.slope.p)) return;
-  table.trend = trend;
-  table.trend_seeds = blocks.seeds.size();
 }
 
 /// At one level of another factor the baseline is missing if it is an arm without that leaf: the
@@ -167,7 +138,7 @@ EffectTable effect_table(const ComparisonContext& context, const std::vector<std
         contrast_evidence(context.rules, mine, theirs, pairing.paired, context.detectable);
     row.evidence->compared_with = std::move(pairing.note);
   }
-  add_trend(context, design, out);
+  add_level_trend(listing, design, context.figure, out);
   return out;
 }
 

@@ -61,6 +61,8 @@ struct EffectTable {
   std::vector<std::string> others, moving_with;  // see Design
   std::optional<MonotoneTrend> trend;            // of three or more levels that are numbers
   std::size_t trend_seeds = 0;
+  /// Combinations of the others that the trend is over, where levels have more than all have.
+  std::vector<std::string> trend_over = {};
 
   /// "model.d_model", or "model.d_model (with model.n_heads)".
   std::string title() const;

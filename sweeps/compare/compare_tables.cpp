@@ -128,7 +128,7 @@ TableJson effects(const Listing& listing, const Comparison& comparison, const Ef
     trend = {{"seeds", of.trend_seeds},          {"slope", contrast(of.trend->slope)},
              {"page_l", of.trend->page_l},       {"p_rising", of.trend->p_rising},
              {"p_falling", of.trend->p_falling}, {"p", of.trend->p},
-             {"exact", of.trend->exact}};
+             {"exact", of.trend->exact},         {"over", of.trend_over}};
   }
   return {{"factor", of.factor},
           {"within", of.within.empty() ? TableJson() : TableJson(of.within)},
