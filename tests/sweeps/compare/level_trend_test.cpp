@@ -17,7 +17,7 @@ double evidence_slope(const CompareAnswer& of) {
 }
 
 /// Without the cells of one level of one factor at a level of the other.
-GridCells without(double width, double rate) {
+GridCells without(int width, double rate) {
   GridCells cells;
   for (const CellSummary& cell : two_factor_grid().listing.cells) {
     const bool left_out = *find_key(cell.overrides, "model.d_model") == Value(width) &&
