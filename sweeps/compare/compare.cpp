@@ -348,6 +348,8 @@ Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>&
   out.exploratory = query.derived.has_value() || query.metric != listing.metric;
   out.margin = query.margin;
   out.baseline_named = !query.baseline.empty();
+  out.metric_named = !asked.metric.empty();
+  out.goal_named = !asked.goal.empty() && !asked.derived;  // that of a derived metric is its own
   const Variable* const variable =
       find_variable(std::string_view(measured).substr(0, measured.find('.')));
   if (query.derived) {

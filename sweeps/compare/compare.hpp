@@ -74,8 +74,9 @@ struct Comparison {
   bool exploratory = false;  // not of the sweep's own metric at the end of its training
   bool sees_future = false;  // the metric is of a pass that looks ahead, in some cell
   std::optional<double> margin;
-  bool baseline_named = false;              // by the query, not by the sweep
-  std::string note;                         // of a derived metric
+  bool baseline_named = false;                    // by the query, not by the sweep
+  bool metric_named = false, goal_named = false;  // likewise
+  std::string note;                               // of a derived metric
   std::string lacking;                      // of a derived metric: why cells have no number of it
   std::vector<std::string> without_figure;  // completed cells whose metric is NaN or missing
   std::size_t family = 0;                   // contrasts in Holm's family

@@ -140,6 +140,16 @@ TableJson effects(const Listing& listing, const Comparison& comparison, const Ef
           {"trend", trend}};
 }
 
+TableJson other_questions(const Listing& listing) {
+  TableJson out = TableJson::array();
+  for (const StoreQuestion& other : listing.other_questions) {
+    out.push_back({{"store", listing.stores.at(other.store)},
+                   {"metric", other.metric},
+                   {"goal", other.goal}});
+  }
+  return out;
+}
+
 /// Cells whose files are damaged now.
 TableJson damages(const Listing& listing) {
   TableJson out = TableJson::array();
@@ -288,6 +298,7 @@ std::string comparison_json(const Listing& listing, const Comparison& comparison
                        {"stores", listing.stores},
                        {"tables", listing.tables},
                        {"repeated", listing.repeated},
+                       {"other_questions", other_questions(listing)},
                        {"metric", comparison.metric},
                        {"unit", comparison.unit.empty() ? TableJson() : TableJson(comparison.unit)},
                        {"goal", comparison.goal},
