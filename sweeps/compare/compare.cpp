@@ -359,8 +359,11 @@ Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>&
       out.note += (out.note.empty() ? "" : "; ") + ("no figure: " + out.lacking);
     }
   }
-  const bool of_steps = query.derived && !query.derived->reached.empty();
-  if (!of_steps && variable != nullptr && variable->units != "1") out.unit = variable->units;
+  if (out.metric.starts_with("steps_to_target.")) {
+    out.unit = "steps";
+  } else if (variable != nullptr && variable->units != "1") {
+    out.unit = variable->units;
+  }
   out.sees_future = sees_future(listing, rows, measured);
   if (!query.within.empty()) {
     for (const ComparedGroup& group : design_of(listing, rows, query.within).groups) {

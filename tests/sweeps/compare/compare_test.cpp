@@ -375,6 +375,7 @@ TEST(CompareCells, OfAMetricThatIsMaximizedMoreIsAnImprovement) {
   EXPECT_EQ(goal_of(cells.listing, "final_loss.valid"), "minimize") << "as the sweep says";
   EXPECT_EQ(goal_of(cells.listing, "final_auc.valid"), "maximize");
   EXPECT_EQ(goal_of(cells.listing, "cost_wall_time"), "minimize");
+  EXPECT_EQ(goal_of(cells.listing, "cost_tokens_per_second"), "maximize");
 }
 
 TEST(CompareCells, OfTwoStoresTheLeafInWhichTheyDifferIsAFactor) {
@@ -479,6 +480,13 @@ TEST(CompareCells, WhereATargetWasNotReachedThePIsThatOfTheSigns) {
   EXPECT_EQ(e.p(), 2.0 / 64);  // six of six are later
   EXPECT_EQ(e.holm, 2.0 / 64);
   EXPECT_EQ(e.verdict, ContrastVerdict::Differs);
+}
+
+TEST(CompareCells, StepsHaveAUnitOfTheirOwn) {
+  StepsToTarget steps;
+  EXPECT_EQ(steps.compare().unit, "steps");
+  steps.query.derived->reached.clear();
+  EXPECT_EQ(steps.compare().unit, "steps") << "and not that of the curve";
 }
 
 TEST(CompareCells, ACombinationThatLeftThePairCensorsNothing) {
