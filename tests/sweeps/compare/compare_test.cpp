@@ -482,13 +482,6 @@ TEST(CompareCells, WhereATargetWasNotReachedThePIsThatOfTheSigns) {
   EXPECT_EQ(e.verdict, ContrastVerdict::Differs);
 }
 
-TEST(CompareCells, StepsHaveAUnitOfTheirOwn) {
-  StepsToTarget steps;
-  EXPECT_EQ(steps.compare().unit, "steps");
-  steps.query.derived->reached.clear();
-  EXPECT_EQ(steps.compare().unit, "steps") << "and not that of the curve";
-}
-
 TEST(CompareCells, ACombinationThatLeftThePairCensorsNothing) {
   StepsToTarget steps;
   steps.reach(steps.cells.row_of("32,0.2", 1), {false, 500});
