@@ -12,7 +12,6 @@
 #include <fmt/ranges.h>
 
 #include "core/base/error.hpp"
-#include "storage/cells/cell_result.hpp"
 #include "storage/columns/param_columns.hpp"
 #include "storage/columns/table_reader.hpp"
 #include "storage/columns/variables.hpp"
@@ -57,7 +56,7 @@ class StoredAttempts {
   explicit StoredAttempts(const std::string& folder) {
     try {
       store_ = Store::open(folder);
-      // The summaries of the same cells have checked it whole.
+      // The summaries of the same cells have checked it whole, and so the results below.
       const TableReader file(store_->packed_file(), SealCheck::BlockOnly);
       if (!readable_version(file.text_attribute("format_version"))) return;
       packed_ = attempts_in_file(file, {});
@@ -72,8 +71,8 @@ class StoredAttempts {
     if (at != packed_.end() && std::cmp_equal(at->second.size(), cell.attempts)) return at->second;
     if (!store_) return {};
     try {
-      const auto file = store_->cell_path(cell.id) / "result.h5";
-      return attempts_in_file(open_cell_file(file, cell.id), cell.id)[cell.id];
+      const TableReader file(store_->cell_path(cell.id) / "result.h5", SealCheck::BlockOnly);
+      return attempts_in_file(file, cell.id)[cell.id];
     } catch (const UserError&) {
       return {};
     }
