@@ -4,11 +4,14 @@
 #include <filesystem>
 #include <string>
 
+#include "core/base/real_fs.hpp"
+
 namespace depthgrid {
 
 /// The bytes of a file from `offset` on, of one that another process may be writing or that may be
-/// damaged. "" if there is no regular file of that name (to read a folder as a stream throws), if
-/// it cannot be read, or if it ends before. For what must be there: read_text_file().
-std::string loose_text(const std::filesystem::path& file, std::uint64_t offset = 0);
+/// damaged. "" if there is no regular file of that name, if it cannot be read, or if it ends
+/// before. For what must be there: read_text_file().
+std::string loose_text(const std::filesystem::path& file, std::uint64_t offset = 0,
+                       const Fs& disk = real_fs());
 
 }  // namespace depthgrid

@@ -3,7 +3,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <span>
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -12,7 +11,7 @@
 #include <unistd.h>
 
 #include "core/base/error.hpp"
-#include "storage/files/publish.hpp"
+#include "core/base/real_fs.hpp"
 
 namespace depthgrid {
 namespace {
@@ -26,7 +25,10 @@ ssize_t checked(ssize_t result, const char* call) {
 /// A file in memory, read from its beginning: no child can block its writer, or end it.
 Fd file_with(std::string_view text) {
   Fd file(static_cast<int>(checked(memfd_create("input", MFD_CLOEXEC), "memfd_create")));
-  write_all(file.get(), std::as_bytes(std::span(text)), "memfd");
+  while (!text.empty()) {
+    text.remove_prefix(
+        static_cast<std::size_t>(checked(write(file.get(), text.data(), text.size()), "write")));
+  }
   checked(lseek(file.get(), 0, SEEK_SET), "lseek");
   return file;
 }
