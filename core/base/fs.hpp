@@ -64,6 +64,7 @@ enum class OpenHow : std::uint8_t {
   Read,
   ReadLinked,
   Overwrite,  // for writing, made if it is absent; what is there stays
+  Emptied,    // for writing, made if it is absent; what is there goes
   Append,     // for writing at the end, made if it is absent
   New,        // for writing; EEXIST if it is there
   NewLog      // New, for writing at the end

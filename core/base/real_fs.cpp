@@ -32,10 +32,15 @@ const Modes& modes_of(FileAccess access) {
 }
 
 /// By OpenHow.
-constexpr std::array<int, 6> kOpenFlags = {
-    O_RDONLY | O_NOFOLLOW | O_NONBLOCK,       O_RDONLY | O_NONBLOCK,
-    O_WRONLY | O_CREAT | O_NOFOLLOW,          O_WRONLY | O_CREAT | O_NOFOLLOW | O_APPEND,
-    O_WRONLY | O_CREAT | O_NOFOLLOW | O_EXCL, O_WRONLY | O_CREAT | O_NOFOLLOW | O_EXCL | O_APPEND,
+constexpr int kMade = O_WRONLY | O_CREAT | O_NOFOLLOW;
+constexpr std::array<int, 7> kOpenFlags = {
+    O_RDONLY | O_NOFOLLOW | O_NONBLOCK,  // Read
+    O_RDONLY | O_NONBLOCK,               // ReadLinked
+    kMade,                               // Overwrite
+    kMade | O_TRUNC,                     // Emptied
+    kMade | O_APPEND,                    // Append
+    kMade | O_EXCL,                      // New
+    kMade | O_EXCL | O_APPEND,           // NewLog
 };
 
 int errno_if(bool failed) {
@@ -113,7 +118,7 @@ class RealFolder final : public OpenFolder {
   RealFolder(Fd fd, const Modes& modes) : fd_(std::move(fd)), modes_(modes) {}
 
   Tried<std::unique_ptr<OpenFile>> create(const std::string& name) override {
-    constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    constexpr int kFlags = kMade | O_EXCL | O_CLOEXEC;
     return opened(openat(fd_.get(), name.c_str(), kFlags, modes_.file), kFlags, modes_);
   }
   int rename(const std::string& from, const std::string& to) override {

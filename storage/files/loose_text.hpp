@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "core/base/real_fs.hpp"
 
@@ -13,5 +14,9 @@ namespace depthgrid {
 /// before. For what must be there: read_text_file().
 std::string loose_text(const std::filesystem::path& file, std::uint64_t offset = 0,
                        const Fs& disk = real_fs());
+
+/// Writes a text of which nothing depends; nothing is synced. @return false if that failed.
+bool put_loose_text(const std::filesystem::path& file, std::string_view text, OpenHow how,
+                    const Fs& disk = real_fs());
 
 }  // namespace depthgrid

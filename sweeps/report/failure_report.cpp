@@ -17,8 +17,8 @@ namespace {
 /// The sweep file of a plan: with its number, or `sweep.yaml` while it is the newest.
 std::string sweep_file_of(const Store& store, std::int64_t plan) {
   const fs::path own = store.sweep_yaml(plan);
-  std::error_code unknown;
-  return fs::absolute(fs::exists(own, unknown) ? own : store.sweep_yaml()).string();
+  const bool there = store.fs().facts(own, Links::Follow).error == 0;
+  return fs::absolute(there ? own : store.sweep_yaml()).string();
 }
 
 }  // namespace

@@ -78,9 +78,10 @@ std::set<CellId> cells_at_work(const Store& store, const std::vector<CellId>& ce
   };
   std::map<CellId, Claim> claims;
   for (const CellId& id : cells) {
-    const LeaseState lease = lease_state(store.cell_path(id));
+    const LeaseState lease = lease_state(store.cell_path(id), store.fs());
     if (lease.kind != LeaseState::Kind::Held) continue;
-    claims[id] = {lease.generation, read_heartbeat(store.cell_path(id), lease.generation)};
+    claims[id] = {lease.generation,
+                  read_heartbeat(store.cell_path(id), lease.generation, store.fs())};
   }
   std::set<CellId> out;
   const auto end = steady_clock::now() + ttl / 3;
@@ -88,7 +89,7 @@ std::set<CellId> cells_at_work(const Store& store, const std::vector<CellId>& ce
     std::this_thread::sleep_for(kLook);
     std::erase_if(claims, [&](const auto& entry) {
       const auto& [id, claim] = entry;
-      const std::string beat = read_heartbeat(store.cell_path(id), claim.generation);
+      const std::string beat = read_heartbeat(store.cell_path(id), claim.generation, store.fs());
       if (beat == claim.heartbeat) return false;
       if (!heartbeat_ended(beat)) out.insert(id);
       return true;

@@ -55,9 +55,9 @@ void hand_over(PreparedSubmission& prepared, const Store& store,
                const std::function<void(SubmittedArray& array, const std::string& script)>& take) {
   Submission& submission = prepared.submission;
   const fs::path folder = submission_folder(store.root(), submission.id);
-  make_folders(folder / "logs");
-  publish_once(folder / kSweepFile, prepared.sweep_yaml);
-  keep_submission(store.root(), submission);
+  make_folders(folder / "logs", store.fs());
+  publish_once(folder / kSweepFile, prepared.sweep_yaml, store.fs());
+  keep_submission(store.root(), submission, store.fs());
   for (std::size_t i = 0; i < submission.arrays.size(); ++i) {
     SubmittedArray& array = submission.arrays[i];
     BatchArray& batch = prepared.arrays[i];
@@ -67,7 +67,7 @@ void hand_over(PreparedSubmission& prepared, const Store& store,
     if (!array.canary) wait_for(after_canaries(submission));
     if (batch.behind && !submission.arrays[*batch.behind].job.empty())
       wait_for("afterany:" + submission.arrays[*batch.behind].job);
-    publish_replace(folder / array.script, batch_script(prepared.requests[i], batch));
+    publish_replace(folder / array.script, batch_script(prepared.requests[i], batch), store.fs());
     take(array, (folder / array.script).string());
   }
 }
@@ -96,7 +96,7 @@ std::string withdraw_doubled(const std::string& id, const Store& store, const Sl
 [[noreturn]] void leave_to_others(Submission& submission, const Store& store,
                                   const SlurmClient& slurm) {
   std::erase_if(submission.arrays, [](const SubmittedArray& array) { return array.job.empty(); });
-  keep_submission(store.root(), submission);
+  keep_submission(store.root(), submission, store.fs());
   std::vector<std::string> arrays;
   for (const SubmittedArray& array : submission.arrays) arrays.push_back(array.job);
   throw UserError(
@@ -169,7 +169,7 @@ void submit_prepared(PreparedSubmission& prepared, const Store& store, const Slu
   hand_over(prepared, store, [&](SubmittedArray& array, const std::string& script) {
     if (deposed()) leave_to_others(prepared.submission, store, slurm);
     array.job = slurm.submit(script, prepared.submission.words);
-    keep_submission(store.root(), prepared.submission);
+    keep_submission(store.root(), prepared.submission, store.fs());
     if (deposed()) leave_to_others(prepared.submission, store, slurm);
   });
 }
@@ -183,10 +183,10 @@ std::string test_prepared(PreparedSubmission& prepared, const Store& store,
       said += slurm.test(script, prepared.submission.words) + "\n";
     });
   } catch (...) {
-    fs::remove_all(folder);
+    store.fs().remove_all(folder);
     throw;
   }
-  fs::remove_all(folder);
+  store.fs().remove_all(folder);
   return said;
 }
 
