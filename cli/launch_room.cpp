@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <string>
 
 #include <fmt/format.h>
@@ -14,22 +13,13 @@
 #include "core/base/nan.hpp"
 #include "core/config/text_form.hpp"
 #include "sweeps/launch/card_room.hpp"
+#include "sweeps/orders/orders.hpp"
 #include "sweeps/slurm/slurm_client.hpp"
 
 namespace depthgrid {
 namespace {
 
 constexpr double kToAnswer = 10;  // s
-
-/// Time without news, in s, after which a launch counts as hung: long enough for its own watchdog,
-/// which knows more, to find that first.
-double silence_of(const CellConfig& run) {
-  const double leases = 20 * static_cast<double>(run.integer("resources.lease"));
-  if (run.null("resources.hang")) return std::numeric_limits<double>::infinity();
-  const bool automatic = run.is_word("resources.hang");
-  const double limit = automatic ? 900 : static_cast<double>(run.integer("resources.hang"));
-  return std::max(leases, 2 * limit);
-}
 
 /// Leaf packing.cells_per_gpu on this machine, whose cards nvidia-smi knows without CUDA.
 std::int64_t on_one_card(const CellConfig& run, bool asked, std::int64_t cards,
@@ -71,7 +61,7 @@ SupervisorOptions room_for(std::optional<std::int64_t> slots, const CellConfig& 
   out.host = node_name();
   out.slurm_job = this_task();
   out.restart = restart_of_task();
-  out.silence = silence_of(run);
+  out.hang = hang_limit(hang_of(run));
   out.memory_bytes = place.nodes > 1 ? 0 : 0.8 * machine.memory_bytes;
   if (run.word("resources.device") != "cpu") out.gpus = machine.gpus;
   if (run.word("resources.device") != "cpu" && !run.null("resources.gpus")) {

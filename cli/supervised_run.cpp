@@ -40,7 +40,10 @@ std::optional<std::int64_t> jobs_per_launch(const CellConfig& run) {
   return run.integer("packing.cells_per_launch");
 }
 
-LiveSweep live_sweep_of(const Sweep& sweep, const CellStates& states, const CostTable& costs) {
+/// @param named  ids of the cells of a task, which shows no others; empty: all.
+LiveSweep live_sweep_of(const Sweep& sweep, const std::vector<std::string>& named,
+                        const CellStates& states, const CostTable& costs) {
+  const std::set<std::string> ours(named.begin(), named.end());
   std::vector<LiveCell> cells;
   for (std::size_t row = 0; row < sweep.cells.size(); ++row) {
     const CellPlan& plan = sweep.cells[row];
@@ -49,6 +52,7 @@ LiveSweep live_sweep_of(const Sweep& sweep, const CellStates& states, const Cost
     cell.structure = plan.structure;
     cell.steps = plan.config.integer("train.steps");
     cell.done = states.done(row);
+    cell.counted = ours.empty() || ours.contains(plan.id);
     if (cell.done) continue;
     const auto cost = costs.find(plan.structure);
     if (cost != costs.end()) cell.predicted = predicted_times(plan.config, cost->second);
@@ -180,11 +184,23 @@ bool serves_many(const CellConfig& run) {
 SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& request,
                              StopWatch& signals) {
   RunOrder prepare = request.order;
-  prepare.prepare = true;
+  prepare.mode = RunMode::Prepare;
   prepare.cells = request.cells;
-  const int prepared = prepare_sweep(worker_command("run", order_text(prepare)), signals,
-                                     retry_options(request.run));
-  if (prepared != 0) return {.code = prepared, .signal = signals.first()};
+  const PreparationEnd prepared =
+      prepare_sweep({.command =
+                         [&prepare](const std::string& board) {
+                           prepare.board = board;
+                           return worker_command("run", order_text(prepare));
+                         },
+                     .store = request.order.store,
+                     .cells = request.cells,
+                     .host = node_name(),
+                     .slurm_job = this_task(),
+                     .restart = restart_of_task(),
+                     .hang = request.order.hang,
+                     .retries = retry_options(request.run)},
+                    signals);
+  if (prepared.code != 0) return {.code = prepared.code, .signal = signals.first()};
   const Sweep sweep = load_planned_sweep(line);
   refuse_unknown(sweep, request.cells);
   const Store store = Store::open(request.order.store);
@@ -193,13 +209,14 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
   const CostTable costs = DescribeCache().known_or_counted(sweep.cells);
   const std::vector<bool> wanted = wanted_rows(sweep, request, states);
   auto [launches, options, auto_ranks] = planned_launches(sweep, request, wanted, costs, place);
-  LiveScreen screen(request.order.progress, live_sweep_of(sweep, states, costs));
+  LiveScreen screen(request.order.progress, live_sweep_of(sweep, request.cells, states, costs));
   screen.sweep().plan(rows_of(launches), static_cast<std::size_t>(options.slots));
   LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))});
   const Stopwatch clock;
   SlotCount slots(sweep, store, !options.gpus.empty());
   int number = 0;
   RunOrder order = request.order;
+  order.mode = RunMode::Launch;
   order.progress = "quiet";
   order.rerun.clear();
   SupervisorWorld world;
@@ -251,6 +268,9 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
   slots.begin(supervisor);
   const ExitCode code = supervisor.run();
   slots.count(true);
+  for (const std::size_t row : screen.sweep().open()) {
+    if (states.cancelled(row)) screen.sweep().cancel(row);  // before it began
+  }
   screen.close();
   return {.code = number_of(code), .signal = signals.first(), .spent = slots.spent()};
 }

@@ -5,11 +5,15 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
 #include <thread>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/launch_room.hpp"
 #include "core/base/child_process.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
@@ -20,7 +24,10 @@
 #include "sweeps/queue/cell_orders.hpp"
 #include "sweeps/slurm/missing_cells.hpp"
 #include "sweeps/slurm/node_check.hpp"
+#include "sweeps/slurm/node_exclusion.hpp"
 #include "sweeps/slurm/prepared_submission.hpp"
+#include "sweeps/slurm/sbatch_options.hpp"
+#include "sweeps/slurm/slurm_client.hpp"
 
 namespace depthgrid {
 namespace {
@@ -35,8 +42,9 @@ struct Progress {
   std::int64_t state = -1, idle = 0;
 };
 
+/// @param cut_short  it was stopped long before its time was up, which says nothing of that.
 Progress progress_now(const Store& store, const std::vector<std::string>& cells,
-                      const fs::path& memory) {
+                      const fs::path& memory, bool cut_short) {
   std::int64_t state = 0;
   for (const std::string& id : cells) {
     state += store.completed(id) ? std::int64_t{1} << 32 : 0;
@@ -44,7 +52,7 @@ Progress progress_now(const Store& store, const std::vector<std::string>& cells,
   }
   Progress before;
   std::ifstream(memory) >> before.state >> before.idle;
-  return {state, state > before.state ? 0 : before.idle + 1};
+  return {state, state > before.state ? 0 : before.idle + (cut_short ? 0 : 1)};
 }
 
 void keep_progress(const fs::path& memory, const Progress& progress) {
@@ -55,16 +63,32 @@ fs::path memory_of(const fs::path& submission, const std::string& task) {
   return submission / ("requeued-" + task);
 }
 
-/// Nodes that the task leaves out from now on: the user's, the store's bad ones, and `bad`.
-std::vector<std::string> left_out(const TaskReturn& task, const std::set<std::string>& bad) {
+std::string last_line_of(const std::string& words) {
+  std::istringstream lines(words);
+  std::string last;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty()) last = std::move(line);
+  }
+  return last;
+}
+
+/// The words for sbatch with which the task was submitted.
+std::vector<std::string> words_of(const fs::path& store, const fs::path& task_file) {
+  auto submission = submission_of(store, task_file.parent_path().filename().string());
+  return submission ? std::move(submission->words) : std::vector<std::string>{};
+}
+
+/// Nodes that the task leaves out from now on: the user's, those at fault, and `bad`.
+std::vector<std::string> left_out(const TaskReturn& task, const std::set<std::string>& bad,
+                                  const Scheduler& slurm) {
   std::set<std::string> each = bad;
   for (const std::string& node : task.sweep.run.words("slurm.exclude")) each.insert(node);
-  for (const std::string& node : bad_nodes(task.store.root())) each.insert(node);
+  for (const std::string& node : excluded_nodes(slurm, task.store.root())) each.insert(node);
   return {each.begin(), each.end()};
 }
 
 /// @return what Slurm objects to, in the last of a few tries; empty if it keeps the task away.
-std::string keep_away(const SlurmClient& slurm, const std::string& task,
+std::string keep_away(const Scheduler& slurm, const std::string& task,
                       const std::vector<std::string>& nodes) {
   std::string problem;
   for (int i = 0; i < kTries; ++i) {
@@ -77,7 +101,7 @@ std::string keep_away(const SlurmClient& slurm, const std::string& task,
 
 /// The task's cells as an array of their own, with the options that were given to sbatch before.
 void submit_anew(const TaskReturn& task, const std::vector<std::string>& bad,
-                 const Progress& progress, const SlurmClient& slurm) {
+                 const Progress& progress, const Scheduler& slurm) {
   const fs::path folder = task.task_file.parent_path();
   const auto before = submission_of(task.store.root(), folder.filename().string());
   std::int64_t ranks = 0;
@@ -89,12 +113,14 @@ void submit_anew(const TaskReturn& task, const std::vector<std::string>& bad,
       canary = array.canary;
     }
   }
+  const SbatchOrder order{.run = task.sweep.run,
+                          .words = before ? before->words : std::vector<std::string>{}};
   TaskGroup group{.ranks = std::max<std::int64_t>(1, ranks),
                   .canary = false,
-                  .request = task_request(task.sweep.run, bad, ranks),
+                  .request = task_request(task.sweep.run, bad, ranks, order.time_seconds()),
                   .tasks = {task.cells}};
-  PreparedSubmission anew = prepare_submission(task.sweep, task.store.root(), {group}, 1,
-                                               before ? before->words : std::vector<std::string>{});
+  PreparedSubmission anew =
+      prepare_submission(task.sweep, task.store.root(), {group}, 1, order.words);
   anew.arrays.front().dependency.clear();  // it was met when this task began
   submit_prepared(anew, task.store, slurm);
   const std::string job = anew.submission.arrays.front().job;
@@ -109,22 +135,46 @@ void submit_anew(const TaskReturn& task, const std::vector<std::string>& bad,
 
 }  // namespace
 
-std::set<std::string> nodes_at_fault(const Store& store, const std::vector<std::string>& cells,
-                                     const std::string& task, std::int64_t restart) {
+std::vector<NodeFault> faults_of_task(const Store& store, const std::vector<std::string>& cells,
+                                      const std::string& task, std::int64_t restart) {
   std::set<std::string> left;
   for (const std::string& id : cells) {
     const bool again = !failure_stands(store, id) || !fails_again(failure_class(store, id));
     if (again && !store.completed(id) && !is_cancelled(store, id)) left.insert(id);
   }
-  std::set<std::string> out;
+  std::map<std::string, NodeFault> out;
   for (const LaunchRecord& record : launch_records(store.root())) {
-    if (record.end != LaunchEnd::Infrastructure || record.slurm_job != task) continue;
-    if (record.restart != restart) continue;
+    if (record.slurm_job != task || record.restart != restart) continue;
+    if (record.end != LaunchEnd::Infrastructure && record.cause.empty()) continue;
     const bool ours =
         std::ranges::any_of(record.cells, [&](const std::string& id) { return left.contains(id); });
-    if (ours) out.insert(record.host);
+    const std::string node = record.cause.empty() ? std::string() : record.host;
+    if (!ours || out.contains(node)) continue;
+    out[node] = {.node = node,
+                 .cause = record.cause,
+                 .why = record.last_words.empty() ? end_text(record.end, record.code)
+                                                  : last_line_of(record.last_words),
+                 .task = task,
+                 .launch = record.id};
   }
-  return out;
+  std::vector<NodeFault> faults;
+  for (auto& [node, fault] : out) faults.push_back(std::move(fault));
+  return faults;
+}
+
+std::string leave_out_nodes(const Sweep& sweep, const Store& store,
+                            const std::filesystem::path& task_file,
+                            const std::vector<NodeFault>& faults, const Scheduler& scheduler) {
+  for (const NodeFault& fault : faults) {
+    if (record_node_fault(store.root(), fault) != 1) continue;
+    const std::string problem = keep_waiting_away(scheduler, store.root());
+    if (problem.empty()) continue;
+    log(LogLevel::Warning,
+        fmt::format("what waits could not be kept away from node {}: {}", fault.node, problem));
+  }
+  const SbatchOrder order{.run = sweep.run, .words = words_of(store.root(), task_file)};
+  return sweep_fault_here(scheduler, store.root(), order.value(kPartitionOption).text,
+                          store.root().string());
 }
 
 bool found_node_fault(const Store& store, const std::vector<std::string>& cells) {
@@ -143,6 +193,7 @@ bool found_node_fault(const Store& store, const std::vector<std::string>& cells)
                       .ranks = 1,
                       .end = LaunchEnd::Infrastructure,
                       .code = static_cast<int>(ExitCode::Failed),
+                      .cause = "check",
                       .seconds = 0,
                       .log = "",
                       .last_words = *fault};
@@ -157,18 +208,24 @@ void return_task(const TaskReturn& task) {
   const std::string name = this_task();
   if (name.empty()) return log(LogLevel::Warning, "--requeue: this is no task of Slurm");
   const bool stopped = task.code == static_cast<int>(ExitCode::TempFail);
-  std::set<std::string> bad;
+  std::vector<NodeFault> faults;
   // Without a signal, a supervisor has stopped since its cards are gone, or little time is left.
-  if (!stopped || task.signal == 0)
-    bad = nodes_at_fault(task.store, task.cells, name, restart_of_task());
-  if (!stopped && bad.empty()) return;
+  if (!stopped || task.signal == 0) {
+    faults = faults_of_task(task.store, task.cells, name, restart_of_task());
+  }
+  if (!stopped && faults.empty()) return;
   const SlurmClient slurm;
+  if (!faults.empty()) {
+    const std::string over = leave_out_nodes(task.sweep, task.store, task.task_file, faults, slurm);
+    if (!over.empty()) return log(LogLevel::Error, over);
+  }
   const bool time_is_up = task.signal == SIGUSR1 || task.signal == SIGUSR2;
   if (!time_is_up && slurm.ending(name)) {
     return log(LogLevel::Info, "Slurm has ended task " + name + ": it does not ask to go back");
   }
   const fs::path memory = memory_of(task.task_file.parent_path(), name);
-  const Progress progress = progress_now(task.store, task.cells, memory);
+  const bool cut_short = faults.empty() && allocated_seconds() > task.ran;
+  const Progress progress = progress_now(task.store, task.cells, memory, cut_short);
   keep_progress(memory, progress);
   if (progress.idle >= kIdleRequeues) {
     return log(
@@ -177,10 +234,13 @@ void return_task(const TaskReturn& task) {
             "task {} was stopped {} times without getting on, so it does not go back "
             "into the queue; {} may help",
             name, progress.idle + 1,
-            !bad.empty() ? "another partition, or slurm.exclude," : "a longer resources.time"));
+            !faults.empty() ? "another partition, or slurm.exclude," : "a longer resources.time"));
   }
-  bad.erase("");  // one of several: it goes back, to any
-  const std::vector<std::string> without = left_out(task, bad);
+  std::set<std::string> bad;
+  for (const NodeFault& fault : faults) {
+    if (!fault.node.empty()) bad.insert(fault.node);  // one of several: it goes back, to any
+  }
+  const std::vector<std::string> without = left_out(task, bad, slurm);
   const std::string nodes = fmt::format("{}", fmt::join(bad, ", "));
   std::signal(SIGTERM, SIG_IGN);  // Slurm sends it as soon as the task is in the queue again
   const std::string refused = slurm.requeue(name);

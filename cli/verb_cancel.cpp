@@ -7,6 +7,7 @@
 #include "core/base/log.hpp"
 #include "storage/files/lease.hpp"
 #include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/slurm/slurm_client.hpp"
 #include "sweeps/slurm/submission.hpp"
 
 namespace depthgrid {

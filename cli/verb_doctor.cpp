@@ -82,7 +82,7 @@ int doctor_verb(const Arguments& arguments) {
   const ScratchFolder folder;
   const Machine machine = this_machine();
   const RankTrial trial{program_beside("depthgrid"), folder.path(), geteuid() == 0};
-  std::vector<Finding> findings = store_findings(judged_folder(line));
+  std::vector<Finding> findings = store_findings(judged_folder(line), !line.has("STORE"));
   append_findings(findings, machine_findings(machine));
   append_findings(findings, mpi_findings(trial, run));
   append_findings(findings, gpu_findings(machine, trial, run));

@@ -134,9 +134,9 @@ int run_verb(const Arguments& arguments) {
   }
   std::vector<std::string> set = set_with_added_seeds(line, sweep, store);
   if (line.has("allow-inexact")) set.emplace_back("resources.allow_inexact=true");
-  RunOrder order{line.required("FILE"), store.string(),          std::move(set),
-                 line.has("yes"),       progress_of(line),       "",
-                 line.text_of("only"),  cells_again(line, sweep)};
+  RunOrder order{line.required("FILE"),   store.string(),    std::move(set),
+                 line.has("yes"),         progress_of(line), line.text_of("only"),
+                 cells_again(line, sweep)};
   order.hang = hang_of(sweep.run);
   if (order.progress != "json") warn_of_leftovers();
   const bool jobs = line.number_of("jobs", 0) > 0;

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -13,10 +15,12 @@
 #include "cli/verbs.hpp"
 #include "core/base/clock.hpp"
 #include "core/base/terminal.hpp"
+#include "sweeps/launch/node_faults.hpp"
 #include "sweeps/live/store_activity.hpp"
 #include "sweeps/live/watch_text.hpp"
 #include "sweeps/report/status_report.hpp"
 #include "sweeps/slurm/queue_report.hpp"
+#include "sweeps/slurm/slurm_client.hpp"
 
 namespace depthgrid {
 namespace {
@@ -26,20 +30,32 @@ struct Look {
   Listing listing;
   SweepNumbers numbers;
   QueueReport queue;
+  std::vector<NodeFault> nodes;
 
   std::string text(Colour colour) const {
     const bool tells = queue.submitted || status_code(listing) == ExitCode::Unfinished;
     return status_text(listing, colour) + (tells ? "\n" + numbers_text(numbers) : "") +
-           queue_text(queue);
+           more(colour);
+  }
+  /// What follows the cells.
+  std::string more(Colour colour = Colour::No) const {
+    return queue_text(queue) + node_faults_text(nodes, listing.store, colour);
+  }
+  std::string json() const {
+    return status_json(listing, &numbers, queue_json(queue), node_faults_json(nodes));
   }
 };
 
-Look look_at(const StoreArgument& argument, ReadProgress progress = ReadProgress::Told) {
-  Look out{argument.listing(progress), {}, {}};
+Look look_at(const StoreArgument& argument, QueueWatch& queue,
+             ReadProgress progress = ReadProgress::Told) {
+  Look out{argument.listing(progress), {}, {}, {}};
   const std::optional<Store> store =
       argument.absent() ? std::nullopt : std::optional(argument.open());
   out.numbers = numbers_now(out.listing, store ? &*store : nullptr);
-  if (store) out.queue = queue_report(store->root());
+  if (store) {
+    out.queue = queue.report(store->root());
+    out.nodes = node_faults(store->root());
+  }
   return out;
 }
 
@@ -71,7 +87,7 @@ class Screen {
   void draw(const Look& look) {
     const Terminal::Size size = terminal_.size();
     const auto lines =
-        watch_lines(look.listing, look.numbers, size.columns, size.rows, queue_text(look.queue));
+        watch_lines(look.listing, look.numbers, size.columns, size.rows, look.more());
     std::string out = above();
     for (const std::string& line : lines) out += line + "\r\n";
     terminal_.write(out);
@@ -91,7 +107,7 @@ class Screen {
   std::size_t drawn_ = 0;  // lines
 };
 
-int watch(const StoreArgument& argument, std::chrono::seconds every, bool json) {
+int watch(const StoreArgument& argument, QueueWatch& queue, std::chrono::seconds every, bool json) {
   std::optional<Screen> screen;
   if (auto terminal = json ? std::nullopt : Terminal::of(STDOUT_FILENO)) {
     screen.emplace(std::move(*terminal));
@@ -99,7 +115,7 @@ int watch(const StoreArgument& argument, std::chrono::seconds every, bool json) 
   std::optional<SweepNumbers> before;
   Stopwatch since;
   for (;;) {
-    Look now = look_at(argument, ReadProgress::Silent);
+    Look now = look_at(argument, queue, ReadProgress::Silent);
     // Without boards, the rate is that of what the store has gained since the last look.
     const double seconds = since.seconds();
     since = Stopwatch();
@@ -114,13 +130,13 @@ int watch(const StoreArgument& argument, std::chrono::seconds every, bool json) 
     if (screen && ended) {
       screen->erase();
       print(status_text(now.listing, colour_of_stdout()) + numbers_text(now.numbers) +
-            queue_text(now.queue));
+            now.more(colour_of_stdout()));
     }
-    if (json) print(status_json(now.listing, &now.numbers, queue_json(now.queue)));
+    if (json) print(now.json());
     if (!screen && !json) {
       print(iso_utc(unix_time()) + " " + watch_line(now.listing, now.numbers) + "\n");
       if (ended) {
-        print(status_text(now.listing) + numbers_text(now.numbers) + queue_text(now.queue));
+        print(status_text(now.listing) + numbers_text(now.numbers) + now.more());
       }
     }
     if (ended) return number_of(code);
@@ -136,8 +152,9 @@ int status_verb(const Arguments& arguments) {
       "Counts cells by state and lists the problems. STORE is the folder of a store or a\n"
       "sweep file. Returns 3 while cells are pending or running, 4 if some failed, else 0.\n"
       "While they are, it also tells steps, rate, time left and hours, and of a submitted sweep\n"
-      "what stands in Slurm's queue, and why. With --watch it shows that again and again, until\n"
-      "all cells have ended. Ctrl-C ends the display, not the run.");
+      "what stands in Slurm's queue, and why. Nodes that are left out for a fault are named.\n"
+      "With --watch it shows that again and again, until all cells have ended. Ctrl-C ends\n"
+      "the display, not the run.");
   line.examples(
       {"status results/tiny", "status configs/tiny.yaml --json", "status results/tiny --watch"});
   line.argument("STORE")
@@ -148,12 +165,13 @@ int status_verb(const Arguments& arguments) {
       .flag("json", "print JSON");
   if (!line.parse(with_seconds(arguments))) return 0;
   const StoreArgument argument(line);
+  const SlurmClient slurm(real_commands(), QueueWatch::kPatience);
+  QueueWatch queue(slurm, [clock = Stopwatch()] { return clock.seconds(); });
   if (line.has("watch")) {
-    return watch(argument, std::chrono::seconds(line.number_of("every")), line.has("json"));
+    return watch(argument, queue, std::chrono::seconds(line.number_of("every")), line.has("json"));
   }
-  const Look now = look_at(argument);
-  print(line.has("json") ? status_json(now.listing, &now.numbers, queue_json(now.queue))
-                         : now.text(colour_of_stdout()));
+  const Look now = look_at(argument, queue);
+  print(line.has("json") ? now.json() : now.text(colour_of_stdout()));
   return number_of(status_code(now.listing));
 }
 

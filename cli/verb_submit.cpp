@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -16,6 +15,7 @@
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/printable.hpp"
 #include "core/base/scratch_folder.hpp"
 #include "core/config/text_form.hpp"
 #include "storage/files/lease_keeper.hpp"
@@ -25,7 +25,10 @@
 #include "storage/store.hpp"
 #include "sweeps/plan/describe_cache.hpp"
 #include "sweeps/slurm/missing_cells.hpp"
+#include "sweeps/slurm/node_exclusion.hpp"
 #include "sweeps/slurm/prepared_submission.hpp"
+#include "sweeps/slurm/sbatch_options.hpp"
+#include "sweeps/slurm/slurm_client.hpp"
 #include "sweeps/slurm/submission_lock.hpp"
 
 namespace depthgrid {
@@ -51,52 +54,51 @@ MissingCells look_for_missing(const Sweep& sweep, const Store& store,
   return missing_cells(sweep, store, queued, cells_at_work(store, open, ttl));
 }
 
-/// Value of an option among words for sbatch: "--time=5", or "-t" and "5"; the last one counts.
-std::string value_of(const std::vector<std::string>& words, const std::string& option,
-                     const std::string& letter) {
-  std::string out;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
-    if (word.starts_with(option + "=")) {
-      out = word.substr(option.size() + 1);
-    } else if ((word == option || word == letter) && i + 1 < words.size()) {
-      out = words[i + 1];
-    } else if (word.starts_with(letter) && word.size() > 2) {
-      out = word.substr(2);
-    }
+/// Refuses a time above the partition's limit. A quality of service may lift it.
+void check_time(const SbatchOrder& order, const std::vector<SlurmPartition>& partitions) {
+  const auto [time, from] = order.value(kTimeOption);
+  const std::string problem =
+      time_problem(partitions, order.value(kPartitionOption).text, time, from);
+  if (problem.empty()) return;
+  if (order.value(kQosOption).text.empty()) {
+    throw UserError(ExitCode::BadConfig, "submit: " + problem);
+  }
+  log(LogLevel::Warning, "submit: " + problem + "; or your quality of service lifts the limit");
+}
+
+/// Nodes that the tasks leave out for their faults, each of which is said.
+/// @throws UserError (Infrastructure) if there are so many that the fault is another's, unless
+/// `looks`.
+std::vector<std::string> nodes_left_out(const SbatchOrder& order, const Scheduler& slurm,
+                                        const fs::path& store, bool looks) {
+  const std::string fault =
+      sweep_fault_here(slurm, store, order.value(kPartitionOption).text, store.string());
+  if (!fault.empty() && !looks) throw UserError(ExitCode::Infrastructure, "submit: " + fault);
+  if (!fault.empty()) log(LogLevel::Warning, "submit: " + fault);
+  std::vector<std::string> out;
+  for (const NodeFault& bad : faults_here(slurm, store)) {
+    log(LogLevel::Info, fmt::format("submit: node {} is left out ({}); depthgrid retry --node {} "
+                                    "{} readmits it",
+                                    bad.node, bad.cause, bad.node, shell_word(store.string())));
+    out.push_back(bad.node);
   }
   return out;
 }
 
-/// Refuses a time above the partition's limit. A quality of service may lift it.
-void check_time(const Sweep& sweep, const std::vector<std::string>& words,
-                const std::vector<SlurmPartition>& partitions) {
-  std::vector<std::string> all = sweep.run.words("slurm.extra");
-  all.insert(all.end(), words.begin(), words.end());
-  std::string names = value_of(all, "--partition", "-p"), time = value_of(all, "--time", "-t");
-  if (names.empty() && !sweep.run.null("slurm.partition")) {
-    names = sweep.run.word("slurm.partition");
-  }
-  if (time.empty()) time = sweep.run.word("resources.time");
-  const std::string problem = time_problem(partitions, names, time);
-  if (problem.empty()) return;
-  const bool lifted = !sweep.run.null("slurm.qos") || !value_of(all, "--qos", "-q").empty();
-  if (!lifted) throw UserError(ExitCode::BadConfig, "submit: " + problem);
-  log(LogLevel::Warning, "submit: " + problem + "; or your quality of service lifts the limit");
-}
-
-TaskPlanOptions plan_options(const Sweep& sweep, const Store& store, bool canary,
+TaskPlanOptions plan_options(const Sweep& sweep, const SbatchOrder& order, bool canary,
+                             const std::vector<std::string>& left_out,
                              const std::vector<SlurmPartition>& partitions) {
-  TaskPlanOptions out{.canary = canary,
-                      .most_ranks = 1,
-                      .bad_nodes = bad_nodes(store.root()),
-                      .times = DescribeCache().known(sweep.cells),
-                      .counts = {}};
+  TaskPlanOptions out{
+      .canary = canary,
+      .most_ranks = 1,
+      .left_out = left_out,
+      .seconds = order.time_seconds(),
+      .times = DescribeCache().known(sweep.cells),
+      .counts = {},
+      .partitions = partitions_named(partitions, order.value(kPartitionOption).text)};
   if (!sweep.run.is_word("resources.ranks_per_job")) return out;
   std::int64_t cores = 0, gpus = 0;
-  const bool named = !sweep.run.null("slurm.partition");
-  for (const SlurmPartition& partition :
-       partitions_named(partitions, named ? sweep.run.word("slurm.partition") : "")) {
+  for (const SlurmPartition& partition : out.partitions) {
     cores = std::max(cores, partition.cores);
     gpus = std::max(gpus, partition.gpus);
   }
@@ -155,8 +157,7 @@ int submit_verb(const Arguments& arguments) {
                                          "alone");
   }
   for (const std::string& word : words) refuse_own_option(word, "after --");
-  if (const auto why = own_variable(
-          [](const std::string& name) { return std::getenv(name.c_str()) != nullptr; })) {
+  if (const auto why = own_variable(this_environment())) {
     throw UserError(ExitCode::Usage, "submit: " + *why + "; unset it");
   }
   const bool dry = line.has("dry-run"), test = line.has("test-only");
@@ -192,19 +193,22 @@ int submit_verb(const Arguments& arguments) {
     publish_plan(store, sweep);
     lock = locked(store, leases);
   }
+  const SbatchOrder order{.run = sweep.run, .words = words};
   const bool asks = slurm.present();
   const auto partitions = asks ? slurm.partitions() : std::vector<SlurmPartition>{};
+  const std::vector<std::string> left_out = nodes_left_out(order, slurm, store.root(), looks);
   const MissingCells missing = look_for_missing(
       sweep, store,
       asks ? live_tasks(submissions(store.root()), slurm.queue()) : std::vector<LiveTask>{});
   const bool canary = line.has("canary") || sweep.run.flag("slurm.canary");
-  PreparedSubmission prepared = prepare_submission(
-      sweep, folder,
-      task_groups(sweep, missing.wanted(), plan_options(sweep, store, canary, partitions)),
-      asks ? slurm.max_array_size() : kUsualArraySize, words);
+  PreparedSubmission prepared =
+      prepare_submission(sweep, folder,
+                         task_groups(sweep, missing.wanted(),
+                                     plan_options(sweep, order, canary, left_out, partitions)),
+                         asks ? slurm.max_array_size() : kUsualArraySize, words);
   std::string said;  // by sbatch
   if (!prepared.submission.tasks.empty()) {
-    check_time(sweep, words, partitions);
+    check_time(order, partitions);
     if (test) said = test_prepared(prepared, store, slurm);
     if (!looks) submit_prepared(prepared, store, slurm, [&] { return lock->check_deposed(); });
   }

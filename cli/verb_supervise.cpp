@@ -3,6 +3,8 @@
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,9 +15,11 @@
 #include "cli/task_return.hpp"
 #include "cli/until_ci.hpp"
 #include "cli/verbs.hpp"
+#include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "storage/store.hpp"
 #include "sweeps/report/chosen_cells.hpp"
+#include "sweeps/slurm/slurm_client.hpp"
 
 namespace depthgrid {
 namespace {
@@ -25,6 +29,20 @@ std::optional<std::int64_t> number_from(const char* variable) {
   const char* const text = std::getenv(variable);
   if (text == nullptr || *text == '\0') return std::nullopt;
   return std::atoll(text);
+}
+
+/// The signal that a batch script got before it started this program, which it names in the
+/// environment; not for those that this one starts. 0 = none.
+int asked_before() {
+  constexpr std::pair<std::string_view, int> kSignals[] = {
+      {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"TERM", SIGTERM}};
+  const char* const text = std::getenv("DEPTHGRID_ASKED");
+  const std::string name = text == nullptr ? "" : text;
+  unsetenv("DEPTHGRID_ASKED");
+  for (const auto& [word, number] : kSignals) {
+    if (name == word) return number;
+  }
+  return 0;
 }
 
 /// The line of the task in the file: ids of cells.
@@ -87,17 +105,16 @@ int supervise_verb(const Arguments& arguments) {
       .text("task", "N", "which line, from 0 (default: $SLURM_ARRAY_TASK_ID)");
   supervision_options(line);
   if (!line.parse(arguments)) return 0;
-  std::optional<StopWatch> signals(std::in_place);  // also while a task is handed back
+  std::optional<StopWatch> signals(std::in_place, asked_before());  // also while it is handed back
   const Sweep sweep = load_sweep(line);
   const std::filesystem::path store = store_of(line, sweep);
   chosen_cells(sweep, line.text_of("only"));
   std::vector<std::string> set = set_with_added_seeds(line, sweep, store);
   if (line.has("allow-inexact")) set.emplace_back("resources.allow_inexact=true");
-  SupervisedRun request =
-      supervised_run(line,
-                     {line.required("FILE"), store.string(), std::move(set), line.has("yes"),
-                      progress_of(line), "", line.text_of("only")},
-                     sweep.run);
+  SupervisedRun request = supervised_run(line,
+                                         {line.required("FILE"), store.string(), std::move(set),
+                                          line.has("yes"), progress_of(line), line.text_of("only")},
+                                         sweep.run);
   request.order.hang = hang_of(sweep.run);
   const bool task = line.has("tasks");
   if (line.has("task") && !task) {
@@ -105,16 +122,32 @@ int supervise_verb(const Arguments& arguments) {
   }
   if (task) request.cells = cells_of_task(line);
   std::signal(SIGPIPE, SIG_IGN);
-  if (line.has("requeue") && task && found_node_fault(Store::open(store), request.cells)) {
-    constexpr int kFailed = static_cast<int>(ExitCode::Failed);
-    return_task(
-        {sweep, Store::open(store), line.text_of("tasks"), request.cells, kFailed, /*signal=*/0});
-    return kFailed;
+  const Stopwatch clock;
+  if (line.has("requeue") && task) {
+    const Store there = Store::open(store);
+    const std::string over =
+        leave_out_nodes(sweep, there, line.text_of("tasks"), {}, SlurmClient());
+    if (!over.empty()) throw UserError(ExitCode::Infrastructure, over);
+    if (found_node_fault(there, request.cells)) {
+      constexpr int kFailed = static_cast<int>(ExitCode::Failed);
+      return_task({.sweep = sweep,
+                   .store = there,
+                   .task_file = line.text_of("tasks"),
+                   .cells = request.cells,
+                   .code = kFailed});
+      return kFailed;
+    }
   }
   const std::size_t before = attempts_in(store);
   const auto [code, signal, spent] = run_supervised(line, request, *signals);
   if (line.has("requeue") && task && !spent) {
-    return_task({sweep, Store::open(store), line.text_of("tasks"), request.cells, code, signal});
+    return_task({.sweep = sweep,
+                 .store = Store::open(store),
+                 .task_file = line.text_of("tasks"),
+                 .cells = request.cells,
+                 .code = code,
+                 .signal = signal,
+                 .ran = clock.seconds()});
   }
   signals.reset();
   if (task) return code;  // of many: whoever looks at the results packs them

@@ -18,6 +18,12 @@ namespace depthgrid {
 /// ring all-reduce, but the bits depend neither on the library's algorithm nor on timing:
 /// ((x0 + x1) + x2) + ... as one rank would accumulate them. sum() returns when the sums are there
 /// (Collective::wait): work queued behind them would wait forever for a peer that has died.
+///
+/// A matrix whose rows lie apart (the columns that a bucket has of E cells) is packed into one
+/// bucket, exchanged at once and copied back: two collectives, as for one row. Elements are added
+/// one by one, so packing changes no bits. This costs two more passes over the matrix, on its
+/// device, and no more memory: the workspace that is kept, bucket_bytes at most, holds what is
+/// packed and what has come, half each; a larger matrix takes several exchanges.
 class BucketSync final : public GradientSync {
  public:
   static constexpr std::int64_t kBucketBytes = std::int64_t{32} << 20;
@@ -26,7 +32,8 @@ class BucketSync final : public GradientSync {
   ///                      memory. Must outlive this.
   /// @param control       the same ranks in the same order, "mpi" or "self": carries host tensors
   ///                      and largest(). May be `tensors` unless that is nccl. Must outlive this.
-  /// @param bucket_bytes  size of the largest bucket, and of the workspace that is kept.
+  /// @param bucket_bytes  size of the largest bucket, and of the workspace that is kept on the
+  ///                      device of what is summed: the same for any number of cells.
   /// @throws Error if the two groups have different ranks.
   /// @param beside        begin_sum() works beside the caller: for host tensors on a thread of its
   ///                      own, for which a core should be free; for a GPU's on a second stream.
@@ -46,7 +53,9 @@ class BucketSync final : public GradientSync {
   at::Tensor workspace(const at::Tensor& x, std::int64_t count);
   Collective& carrier_of(const at::Tensor& x) { return x.device().is_cpu() ? control_ : tensors_; }
   void sum_all(Collective& carrier, const at::Tensor& x);
-  void sum_slices(Collective& carrier, at::Tensor bucket);
+  void sum_flat(Collective& carrier, const at::Tensor& flat);
+  void sum_rows(Collective& carrier, const at::Tensor& rows);
+  void sum_slices(Collective& carrier, at::Tensor bucket, at::Tensor theirs);
   void sum_tail(Collective& carrier, at::Tensor tail);
 
   Collective& tensors_;

@@ -76,7 +76,10 @@ bool trains_on_gpus(std::string_view wanted, const std::vector<RankGpus>& ranks)
   text += without->problem;
   if (mixed) text += "; start ranks only where there is a GPU";
   text += "; to train on the CPU: --set resources.device=cpu";
-  throw UserError(ExitCode::BadConfig, text + device_environment());
+  text += device_environment();
+  // What was given to this process and does not work is the node's fault.
+  if (meant || mixed) throw NodeError(ExitCode::BadConfig, "device", text);
+  throw UserError(ExitCode::BadConfig, text);
 }
 
 int device_for(int devices, int local_rank) {

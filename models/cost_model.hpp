@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/config/student_flops.hpp"
+#include "core/config/facts/student_flops.hpp"
 #include "core/train/optimizer/parameter_layout.hpp"
 #include "models/options/model_options.hpp"
 

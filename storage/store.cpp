@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdint>
 #include <string_view>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "core/base/log.hpp"
 #include "core/config/text_format.hpp"
 #include "storage/cells/cell_result.hpp"
+#include "storage/files/folder_modes.hpp"
 #include "storage/files/fs_probe.hpp"
 #include "storage/files/journal.hpp"
 #include "storage/files/process_identity.hpp"
@@ -64,20 +64,15 @@ void check_name(const std::string& name) {
 
 /// A store of one user must not be open to others; a shared one, to its group alone.
 void check_permissions(const fs::path& root, const Fs& disk) {
-  const auto [about, error] = disk.facts(root, Links::Follow);
-  if (error != 0) throw_errno(root, "cannot stat", error, 0, disk);
-  if (about.kind != FileKind::Folder) throw StorageError(root, "is not a folder");
-  constexpr std::uint32_t kSticky = 01000, kGroupWrites = 0020, kOthersWrite = 0002;
-  if ((about.mode & kSticky) != 0) return;
-  const bool shared = disk.access() == FileAccess::Group;
-  const std::uint32_t barred = shared ? kOthersWrite : kOthersWrite | kGroupWrites;
-  if ((about.mode & barred) == 0) return;
-  throw StorageError(root, fmt::format("others may write to the folder (mode {:o}) and could "
-                                       "exchange its files: run 'chmod {} {}'{}",
-                                       about.mode, shared ? "o-w" : "go-w", root.string(),
-                                       shared ? ""
-                                              : ", or share it with its group by "
-                                                "depthgrid run --shared-group"));
+  const FolderModes modes = modes_of(root, disk);
+  const auto problem = unsafe_modes(root, modes, disk.access());
+  if (!problem) return;
+  const bool sharable = disk.access() == FileAccess::Owner && !problem->of_mount &&
+                        !unsafe_modes(root, modes, FileAccess::Group);
+  throw StorageError(root, problem->seen + ": " + problem->cure +
+                               (sharable ? ", or share it with its group: depthgrid run "
+                                           "--shared-group"
+                                         : ""));
 }
 
 /// For whom the store is that STORE.json describes; nothing if it describes none. It names the

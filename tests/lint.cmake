@@ -1,4 +1,4 @@
-# What a compiler does not see: layers, lengths, format, headers that stand alone, scripts.
+# What a compiler does not see: layers, lengths, format, widths of pages, headers that stand alone, scripts.
 function(depthgrid_lint name)  # depthgrid_lint(<name> [variable=value]...): cmake/check_<name>.cmake
   list(TRANSFORM ARGN PREPEND -D OUTPUT_VARIABLE definitions)
   string(REPLACE - _ script ${name})
@@ -10,6 +10,7 @@ endfunction()
 depthgrid_lint(layering)
 depthgrid_lint(sources)
 depthgrid_lint(selftest)
+depthgrid_lint(pages)
 depthgrid_lint(scripts)
 depthgrid_lint(shellcheck)
 set_tests_properties(lint.shellcheck PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")

@@ -43,6 +43,20 @@ class StorageError : public UserError {
       : UserError(code, path + ": " + message, file, line) {}
 };
 
+/// What this node cannot do and another one may: it is not the user's fault, nor a cell's.
+class NodeError : public UserError {
+ public:
+  /// @param cause  a word: "card" for a fault of a card, its driver or its connection, "device" for
+  ///               one that was given to this process and cannot be used. Of static lifetime.
+  NodeError(ExitCode code, const char* cause, const std::string& message,
+            const char* file = __builtin_FILE(), int line = __builtin_LINE())
+      : UserError(code, message, file, line), cause_(cause) {}
+  const char* cause() const noexcept { return cause_; }
+
+ private:
+  const char* cause_;
+};
+
 /// A tensor has the wrong shape, dtype or device: a bug in the caller.
 class ShapeError : public Error {
  public:

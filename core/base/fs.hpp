@@ -46,11 +46,12 @@ struct FolderEntry {
   FileKind kind = FileKind::Other;
 };
 
-/// What statvfs(2) says of a file system.
+/// What statfs(2) says of a file system.
 struct DiskSpace {
-  std::uint64_t bytes = 0;    // free, for this user
-  std::uint64_t files = 0;    // that can still be made
-  bool counts_files = false;  // else `files` says nothing
+  std::uint64_t bytes = 0;       // free, for this user
+  std::uint64_t files = 0;       // that can still be made
+  bool counts_files = false;     // else `files` says nothing
+  std::int64_t file_system = 0;  // its kind, as in linux/magic.h; 0 = unknown
 };
 
 /// Who may use what is made. Owner: one user writes, the group reads; files 0640 and folders 0750,

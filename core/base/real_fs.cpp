@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "core/base/log.hpp"
@@ -201,9 +201,14 @@ class RealFs final : public Fs {
     return out;
   }
   Tried<DiskSpace> space(const fs::path& folder) const override {
-    struct statvfs about{};
-    if (statvfs(folder.c_str(), &about) != 0) return {{}, errno};
-    return {{about.f_bavail * about.f_frsize, about.f_favail, about.f_files > 0}, 0};
+    struct statfs about{};
+    if (statfs(folder.c_str(), &about) != 0) return {{}, errno};
+    const long unit = about.f_frsize > 0 ? about.f_frsize : about.f_bsize;
+    return {{.bytes = about.f_bavail * static_cast<std::uint64_t>(unit),
+             .files = about.f_ffree,
+             .counts_files = about.f_files > 0,
+             .file_system = about.f_type},
+            0};
   }
   int may_make_in(const fs::path& folder) const override {
     return errno_if(::access(folder.c_str(), W_OK | X_OK) != 0);

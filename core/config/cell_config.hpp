@@ -52,6 +52,10 @@ class CellConfig {
   auto lookup() const {
     return [this](std::size_t index) -> const PooledValue& { return slot(index); };
   }
+  /// Values by path, for facts of a cell (core/config/facts). Refers to this configuration.
+  auto by_path() const {
+    return [this](std::string_view path) -> const Value& { return at(path); };
+  }
 
  private:
   std::shared_ptr<const ConfigBase> base_;

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "core/base/digest.hpp"
-#include "core/config/gathered_execution.hpp"
+#include "core/config/facts/gathered_execution.hpp"
 #include "core/config/resolve/schema_condition.hpp"
 #include "core/config/resolve/slots.hpp"
 #include "core/config/schema.hpp"
@@ -122,7 +122,7 @@ std::string structure_key(const Slots& slots) {
         }
         break;
       case FusionPart::TokenCount:
-        append(out, leaf, std::to_string(capacity_count(slots)));
+        append(out, leaf, std::to_string(*capacity_count(slots.by_path())));
         break;
       case FusionPart::ChainLength:
         append_start(out, leaf, slots);

@@ -1,6 +1,7 @@
 #include "core/config/match.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 
@@ -12,7 +13,6 @@
 #include "core/config/identity.hpp"
 #include "core/config/resolve/checks.hpp"
 #include "core/config/resolve/derive.hpp"
-#include "core/config/schema.hpp"
 
 namespace depthgrid {
 namespace {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,17 +8,13 @@
 #include <vector>
 
 #include "core/config/cell_config.hpp"
+#include "core/config/schema.hpp"
 #include "core/config/yaml/diagnostics.hpp"
 
 namespace depthgrid {
 
 struct Slots;
 class ValuePool;
-
-/// Quantity that `match:` equalises: parameters of a cell, floating-point operations per token of a
-/// forward pass, or seconds per training step on this machine.
-enum class MatchOn : std::uint8_t { Parameters, Flops, Time };
-inline constexpr std::array<std::string_view, 3> kMatchOnNames = {"parameters", "flops", "time"};
 
 /// A width found for `match:`. Once in a store's plan, it is read from there, so that neither
 /// another machine nor another measurement changes the identity of a cell.

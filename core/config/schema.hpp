@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -94,6 +95,12 @@ struct GridKey {
   std::string_view name, type, default_text, doc;
 };
 std::span<const GridKey> grid_keys();
+
+/// Words of the grid key `match: {on: …}`, the quantity that it equalises: parameters of a cell,
+/// floating-point operations per token of a forward pass, or seconds per training step on this
+/// machine.
+enum class MatchOn : std::uint8_t { Parameters, Flops, Time };
+inline constexpr std::array<std::string_view, 3> kMatchOnNames = {"parameters", "flops", "time"};
 
 /// Output of `depthgrid schema LEAF`: these rows, as text and as {"schema":1,"leaves":[...]}.
 std::string leaves_text(std::span<const std::size_t> rows);

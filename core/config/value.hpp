@@ -2,6 +2,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,5 +67,8 @@ Value value_from_json(std::string_view text);
 void sort_map(ValueMap& map);
 /// The value of a key, or a null pointer.
 const Value* find_key(const ValueMap& map, std::string_view key);
+
+/// The resolved value of a leaf, of whatever holds the leaves of a cell.
+using ValueOfLeaf = std::function<const Value&(std::string_view path)>;
 
 }  // namespace depthgrid

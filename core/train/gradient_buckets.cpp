@@ -81,10 +81,7 @@ void GradientBuckets::completed(std::size_t bucket) {
 
 void GradientBuckets::begin_next() {
   const Bucket& bucket = buckets_[next_++];
-  for (std::int64_t e = 0; e < arena_.cells(); ++e) {
-    sync_.begin_sum(
-        arena_.gradients().select(0, e).narrow(0, bucket.begin, bucket.end - bucket.begin));
-  }
+  sync_.begin_sum(arena_.gradients().narrow(1, bucket.begin, bucket.end - bucket.begin));
 }
 
 void GradientBuckets::finish() {

@@ -14,8 +14,10 @@ namespace depthgrid {
 /// The columns of the arena are cut into buckets at the edges of parameters. A bucket's sum is
 /// begun once the gradients of all its parameters are complete and all buckets behind it have been
 /// begun: last columns first, the same order on every rank, whatever order autograd takes on it.
-/// What is complete only at the end, such as a block that all layers share, is begun there. The
-/// bits are those of one sum over the whole arena, as GradientSync adds element by element.
+/// What is complete only at the end, such as a block that all layers share, is begun there. A
+/// bucket is one sum for all cells together, so that a step's sums do not grow in number with E.
+/// The bits are those of one sum over the whole arena, as GradientSync adds element by element.
+/// Nothing is copied here, and no memory is taken: what an exchange needs is BucketSync's.
 ///
 /// Source of the scheme: Li et al. (2020), arXiv:2006.15704, section 3.2.
 class GradientBuckets {

@@ -18,10 +18,10 @@ class GradientSync {
   virtual int rank() const noexcept = 0;
   virtual int ranks() const noexcept = 0;
 
-  /// Replaces `x` (any shape, contiguous, float32 or float64) by its sum over the ranks. Nothing is
-  /// divided by R: losses are, by the tokens of the global batch, before they are summed. Summed in
-  /// rank order: all ranks get the same bits in every run, equal to those of one rank that
-  /// accumulates R micro-batches.
+  /// Replaces `x` by its sum over the ranks: float32 or float64; contiguous in any shape, or a
+  /// matrix whose rows are, such as columns of an arena. Nothing is divided by R: losses are, by
+  /// the tokens of the global batch, before they are summed. Summed in rank order: all ranks get
+  /// the same bits in every run, equal to those of one rank that accumulates R micro-batches.
   /// @throws BackendError if a peer is lost; ShapeError for another kind of tensor.
   virtual void sum(at::Tensor& x) = 0;
 

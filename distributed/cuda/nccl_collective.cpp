@@ -15,6 +15,7 @@
 #include "core/base/error.hpp"
 #include "core/base/unique_handle.hpp"
 #include "distributed/cuda/plugin_parts.hpp"
+#include "distributed/poll.hpp"
 
 namespace depthgrid {
 namespace {
@@ -47,18 +48,17 @@ struct NcclTraits {
 };
 using NcclComm = UniqueHandle<NcclTraits>;
 
-/// Polls a non-blocking communicator until its last call has taken effect.
+/// Waits until the last call of a non-blocking communicator has taken effect.
 void settle(NcclComm& comm, const char* call, Clock::time_point deadline) {
   ncclResult_t state = ncclInProgress;
-  while (state == ncclInProgress) {
+  const bool settled = poll_until(deadline, [&] {
     check(ncclCommGetAsyncError(comm.get(), &state), "ncclCommGetAsyncError");
     check(state, call);
-    if (state == ncclInProgress && Clock::now() > deadline) {
-      comm.reset();  // aborts the group
-      throw BackendError("NCCL", call, state, "timeout");
-    }
-    std::this_thread::yield();
-  }
+    return state != ncclInProgress;
+  });
+  if (settled) return;
+  comm.reset();  // aborts the group
+  throw BackendError("NCCL", call, state, "timeout");
 }
 
 /// Non-blocking: only such a communicator can be aborted at any point.
@@ -168,20 +168,17 @@ class NcclCollective final : public Collective {
 
   /// A plain cudaStreamSynchronize would hang forever if a peer dies.
   void wait(std::chrono::milliseconds timeout) override {
-    const auto deadline = Clock::now() + timeout;
-    for (;;) {
-      const cudaError_t state = cudaStreamQuery(stream());
-      if (state == cudaSuccess) return;
-      ncclResult_t async = ncclSuccess;
+    cudaError_t state = cudaErrorNotReady;
+    ncclResult_t async = ncclSuccess;
+    const bool ended = poll_until(Clock::now() + timeout, [&] {
+      state = cudaStreamQuery(stream());
+      if (state == cudaSuccess) return true;
       ncclCommGetAsyncError(comm_.get(), &async);
-      const bool late = Clock::now() > deadline;
-      if (state != cudaErrorNotReady || async != ncclSuccess || late) {
-        comm_.reset();  // aborts the group
-        throw BackendError("NCCL", late ? "wait: timeout" : "wait", async,
-                           cudaGetErrorString(state));
-      }
-      std::this_thread::yield();
-    }
+      return state != cudaErrorNotReady || async != ncclSuccess;
+    });
+    if (state == cudaSuccess) return;
+    comm_.reset();  // aborts the group
+    throw BackendError("NCCL", ended ? "wait" : "wait: timeout", async, cudaGetErrorString(state));
   }
 
  private:

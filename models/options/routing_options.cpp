@@ -5,8 +5,8 @@
 #include <string>
 
 #include "core/base/error.hpp"
+#include "core/config/facts/gathered_execution.hpp"
 #include "core/config/family_facts.hpp"
-#include "core/config/gathered_execution.hpp"
 
 namespace depthgrid {
 namespace {
@@ -44,7 +44,7 @@ RoutingOptions routing_options(const CellConfigs& cells) {
   const FamilyFacts& facts = facts_of(family);
   if (!facts.skips) return o;
   const std::string under = "model." + family;
-  o.layers = dynamic_layers(first);
+  o.layers = dynamic_layers(first.by_path());
   o.capacity = reals(cells, under + ".capacity");
   o.gathered = first.word(under + ".execution") == "gathered";
   o.gathered_length = first.integer("data.seq_len");

@@ -5,7 +5,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "core/config/gathered_execution.hpp"
+#include "core/config/facts/gathered_execution.hpp"
 #include "models/options/routing_options.hpp"
 
 namespace depthgrid {

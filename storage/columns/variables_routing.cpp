@@ -4,7 +4,7 @@ namespace depthgrid {
 
 using enum DataType;
 
-constexpr std::string_view kProbe = "models/routing/routing_probe.hpp";
+constexpr std::string_view kProbe = "models/routing_probe.hpp";
 constexpr std::string_view kMasks = "models/routing/execution_masks.hpp";
 constexpr std::string_view kChurn = "storage/cells/mask_churn.hpp";
 constexpr std::string_view kMaskDims = "cell, probe_step, layer, sequence_sample, mask_byte";
@@ -103,8 +103,8 @@ constexpr Variable kRoutingVariables[] = {
     per_layer("router_topk_recall_student",
               "overlap of TopK by the router with the teacher's mask, student states"),
     {"router_threshold", "cell, probe_step, layer", Float32, "1",
-     "threshold calibrated on the probe set, as a probability", "routing",
-     "models/routing/calibration.hpp", true},
+     "threshold calibrated on the probe set, as a probability", "routing", "models/calibration.hpp",
+     true},
     per_layer("routing_capacity", "share that the teacher selects"),
     along("routing_capacity_position", "cell, probe_step, layer, position_decile",
           "share that the teacher selects, by position"),

@@ -270,14 +270,23 @@ bool sees_future(const Listing& listing, const std::vector<std::size_t>& rows,
   });
 }
 
-/// Whether the answer is of another question than the sweep's own: of another metric, or of one
-/// that was made up of curves. The sweep's own, read at an equal cost, is its own.
-bool asks_other_metric(const Listing& listing, const ComparisonQuery& asked,
-                       const std::string& metric) {
-  if (!asked.derived) return metric != listing.metric;
-  const std::string& name = asked.derived->name;
-  return name.starts_with("steps_to_target.") || name.starts_with("late_noise.") ||
-         (!asked.metric.empty() && asked.metric != listing.metric);
+/// Completed cells that have no number of the metric: a table shows them as seeds left out only.
+std::vector<std::string> cells_without_figure(const Listing& listing,
+                                              const Comparison& comparison) {
+  std::set<std::size_t> cells;
+  for (const EffectTable& table : comparison.effects) {
+    for (const ComparedRow& row : table.rows) {
+      for (const std::size_t at : row.group.cells) {
+        const CellSummary& cell = listing.cells[at];
+        const auto figure = cell.metrics.find(comparison.metric);
+        const bool none = figure == cell.metrics.end() || std::isnan(figure->second);
+        if (cell.status == CellStatus::Completed && none) cells.insert(at);
+      }
+    }
+  }
+  std::vector<std::string> out;
+  for (const std::size_t at : cells) out.push_back(listing.cells[at].alias);
+  return out;
 }
 
 /// Factors in full, each once, with what else the query needs; as a user wrote them before.
@@ -362,7 +371,8 @@ Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>&
   Comparison out;
   out.metric = query.metric;
   out.goal = query.goal;
-  out.exploratory = asks_other_metric(listing, asked, query.metric);
+  // What is read from curves, at an equal cost too, is not what the sweep was made to ask.
+  out.exploratory = query.derived.has_value() || query.metric != listing.metric;
   out.margin = query.margin;
   out.baseline_named = !query.baseline.empty();
   const Variable* const variable =
@@ -409,6 +419,7 @@ Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>&
       }
     }
   }
+  out.without_figure = cells_without_figure(listing, out);
   judge(out);
   if (query.within.empty()) {
     for (std::size_t i = 0; i < factors.size(); ++i) {

@@ -64,16 +64,17 @@ struct EffectTable {
 /// The answer.
 struct Comparison {
   std::string metric, goal, unit;
-  bool exploratory = false;  // of another metric than the sweep's own, or of --target or --last
+  bool exploratory = false;  // not of the sweep's own metric at the end of its training
   bool sees_future = false;  // the metric is of a pass that looks ahead, in some cell
   std::optional<double> margin;
-  bool baseline_named = false;       // by the query, not by the sweep
-  std::string note;                  // of a derived metric
-  std::string lacking;               // of a derived metric: why cells have no number of it
-  std::size_t family = 0;            // contrasts in Holm's family
-  std::vector<std::string> by;       // titles of the factors that it is of
-  std::string within;                // the leaf at each level of which it is
-  std::vector<std::string> outside;  // arms without the leaf of `within`: in no table
+  bool baseline_named = false;              // by the query, not by the sweep
+  std::string note;                         // of a derived metric
+  std::string lacking;                      // of a derived metric: why cells have no number of it
+  std::vector<std::string> without_figure;  // completed cells whose metric is NaN or missing
+  std::size_t family = 0;                   // contrasts in Holm's family
+  std::vector<std::string> by;              // titles of the factors that it is of
+  std::string within;                       // the leaf at each level of which it is
+  std::vector<std::string> outside;         // arms without the leaf of `within`: in no table
   std::vector<EffectTable> effects;
   std::vector<VarianceTable> variance;
 };

@@ -73,6 +73,17 @@ std::string left_out_notes(const EffectTable& table) {
   return out;
 }
 
+std::string without_figure_note(const Comparison& comparison) {
+  constexpr std::size_t kMost = 6;
+  const std::vector<std::string>& cells = comparison.without_figure;
+  if (!comparison.lacking.empty() || cells.empty()) return {};  // told by its own note
+  const std::vector<std::string> first(
+      cells.begin(), cells.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, cells.size())));
+  return fmt::format("completed, but {} is NaN or missing (no finite number), so left out: {}{}\n",
+                     comparison.metric, fmt::join(first, "; "),
+                     cells.size() > kMost ? fmt::format(" and {} more", cells.size() - kMost) : "");
+}
+
 std::string common_notes(const Comparison& comparison, bool marks) {
   constexpr std::size_t kFewPairs = 3;
   std::size_t pairs = 0, fewest = kFewPairs + 1, undecided = 0, compared = 0;

@@ -6,6 +6,10 @@
 
 namespace depthgrid {
 
+/// Names the completed cells whose metric is no number; empty if there are none, or if a derived
+/// metric has said why.
+std::string without_figure_note(const Comparison& comparison);
+
 /// Below a table: what its differences are of, what was left out, refused or cannot be tested.
 std::string left_out_notes(const EffectTable& table);
 

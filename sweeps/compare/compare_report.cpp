@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -130,31 +129,6 @@ std::string no_baseline_note(const Listing& listing, const EffectTable& table) {
       table.baseline_name, table.within, varying_leaf(listing, table));
 }
 
-/// Completed cells that have no number of the metric, which a table shows only as seeds left out.
-std::string no_number_note(const Listing& listing, const Comparison& comparison) {
-  constexpr std::size_t kMost = 6;
-  if (!comparison.lacking.empty()) return {};  // told by its own note
-  std::set<std::size_t> cells;
-  for (const EffectTable& table : comparison.effects) {
-    for (const ComparedRow& row : table.rows) {
-      for (const std::size_t at : row.group.cells) {
-        const CellSummary& cell = listing.cells[at];
-        const auto figure = cell.metrics.find(comparison.metric);
-        const bool none = figure == cell.metrics.end() || std::isnan(figure->second);
-        if (cell.status == CellStatus::Completed && none) cells.insert(at);
-      }
-    }
-  }
-  if (cells.empty()) return {};
-  std::vector<std::string> names;
-  for (const std::size_t at : cells) {
-    if (names.size() < kMost) names.push_back(listing.cells[at].alias);
-  }
-  return fmt::format("completed, but {} is NaN or missing (no finite number), so left out: {}{}\n",
-                     comparison.metric, fmt::join(names, "; "),
-                     cells.size() > kMost ? fmt::format(" and {} more", cells.size() - kMost) : "");
-}
-
 std::string table_text(const Listing& listing, const EffectTable& table,
                        const Comparison& comparison, Colour colour) {
   std::string out;
@@ -219,7 +193,8 @@ std::string comparison_text(const Listing& listing, const Comparison& comparison
                                 comparison.goal == "maximize" ? "higher" : "lower",
                                 comparison.exploratory ? " (exploratory)" : "");
   if (comparison.exploratory) {
-    out += fmt::format("exploratory: the sweep's own question is of {}\n", listing.metric);
+    out += fmt::format("exploratory: the sweep's own question is of {} at the end of training\n",
+                       listing.metric);
   }
   if (!comparison.note.empty()) out += comparison.note + "\n";
   if (comparison.sees_future) {
@@ -235,7 +210,7 @@ std::string comparison_text(const Listing& listing, const Comparison& comparison
         rows.insert(rows.end(), row.group.cells.begin(), row.group.cells.end());
     }
   }
-  std::string notes = no_number_note(listing, comparison);
+  std::string notes = without_figure_note(comparison);
   if (!comparison.outside.empty()) {
     notes += fmt::format("without the leaf of --within, so in no table: {}\n",
                          fmt::join(comparison.outside, ", "));

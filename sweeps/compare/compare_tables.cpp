@@ -285,6 +285,7 @@ std::string comparison_json(const Listing& listing, const Comparison& comparison
                        {"level", kVerdictLevel},
                        {"family", comparison.family},
                        {"outside", comparison.outside},
+                       {"without_figure", comparison.without_figure},
                        {"problem", problem ? TableJson(problem->sentence) : TableJson()},
                        {"effects", tables},
                        {"variance", variances},

@@ -17,7 +17,8 @@
 namespace depthgrid {
 namespace {
 
-constexpr double kNoError = 1e-24;  // of the mean square of the values: less is rounding
+constexpr double kNoError = 1e-24;   // of the mean square of the values: less is rounding
+constexpr double kRounding = 1e-14;  // of the total squares: what is left where squares cancel
 constexpr std::size_t kPageLevels = 8;
 constexpr std::size_t kPageSeeds = 50;
 
@@ -88,8 +89,10 @@ BlockEffect block_effect(double squares, double degrees, double error_squares,
   out.f = squares / degrees / error;
   out.p = boost::math::cdf(
       boost::math::complement(boost::math::fisher_f(degrees, out.error_degrees), out.f));
-  out.omega2 =
-      (squares - degrees * error) / (whole.total_squares + whole.seed_squares / whole.seed_degrees);
+  const double beyond = squares - degrees * error;  // what cancels leaves rounding of the sums
+  out.omega2 = std::fabs(beyond) <= std::max(floor, kRounding * whole.total_squares)
+                   ? 0
+                   : beyond / (whole.total_squares + whole.seed_squares / whole.seed_degrees);
   return out;
 }
 

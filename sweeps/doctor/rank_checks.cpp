@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kAnswer = 10;  // s that a listing may take
 constexpr double kTraining = 120;
+constexpr const char* kBetweenGpus = "NCCL between GPUs";
 
 std::string first_line(const CommandAnswer& answer) {
   return answer.out.substr(0, answer.out.find('\n'));
@@ -33,6 +34,19 @@ std::vector<std::string> trial_command(const RankTrial& trial, const std::string
   }
   out.insert(out.end(), options.begin(), options.end());
   return out;
+}
+
+/// Two ranks that train one cell together. Root and a single core are told about elsewhere; here
+/// the question is whether ranks find each other.
+CommandAnswer two_ranks(const RankTrial& trial, const CommandRunner& run, const std::string& device,
+                        const std::string& store) {
+  return run(
+      trial_command(trial, store,
+                    {"env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+                     "OMPI_MCA_rmaps_base_oversubscribe=1", "OMPI_MCA_mpi_yield_when_idle=1",
+                     "mpirun", "-q", "-np", "2"},
+                    {"--set", "resources.ranks_per_job=2", "--set", "resources.device=" + device}),
+      kTraining);
 }
 
 Finding trained(const std::string& what, const CommandAnswer& answer, double seconds,
@@ -63,6 +77,26 @@ Finding root_finding(bool root) {
 
 std::filesystem::path plugin_of(const RankTrial& trial) {
   return trial.program.parent_path() / "libdepthgrid_cuda.so";
+}
+
+Finding not_tried(const std::string& why) {
+  return {.what = kBetweenGpus, .seen = "not tried: " + why};
+}
+
+/// A rank on each of two cards makes the NCCL communicator that teams of several GPUs use.
+Finding nccl_between_gpus(const RankTrial& trial, const CommandRunner& run) {
+  const Stopwatch clock;
+  const CommandAnswer two = two_ranks(trial, run, "cuda", "cards");
+  if (two.code == 127) return not_tried("mpirun not found");
+  if (two.code == 0 && (two.err + two.out).find("share the GPU") != std::string::npos) {
+    return not_tried("both ranks were given one card");
+  }
+  return trained(
+      kBetweenGpus, two, clock.seconds(),
+      "if two ranks train without GPUs, this is NCCL's: NCCL_DEBUG=INFO mpirun -np 2 depthgrid run "
+      "FILE --set resources.ranks_per_job=2 tells what it lacks or waits for; often a larger "
+      "/dev/shm, NCCL_P2P_DISABLE=1 (cards that cannot read each other's memory) or "
+      "NCCL_SOCKET_IFNAME=lo helps. Until then one GPU for each cell: resources.ranks_per_job: 1");
 }
 
 Finding nccl_of_plugin(const RankTrial& trial, const CommandRunner& run, bool needed) {
@@ -102,16 +136,8 @@ std::vector<Finding> mpi_findings(const RankTrial& trial, const CommandRunner& r
   out.push_back({.what = "mpirun", .seen = first_line(version)});
   out.push_back(root_finding(trial.root));
   if (!worker) return out;
-  // Root and a single core are told about above; here the question is whether ranks find each
-  // other.
   const Stopwatch clock;
-  const CommandAnswer two =
-      run(trial_command(trial, "ranks",
-                        {"env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-                         "OMPI_MCA_rmaps_base_oversubscribe=1", "OMPI_MCA_mpi_yield_when_idle=1",
-                         "mpirun", "-q", "-np", "2"},
-                        {"--set", "resources.ranks_per_job=2", "--set", "resources.device=cpu"}),
-          kTraining);
+  const CommandAnswer two = two_ranks(trial, run, "cpu", "ranks");
   out.push_back(trained("two ranks", two, clock.seconds(),
                         "try `mpirun -np 2 hostname`; in a container without a network, "
                         "OMPI_MCA_btl=self,vader; docs/troubleshooting.md"));
@@ -123,7 +149,8 @@ std::vector<Finding> gpu_findings(const Machine& machine, const RankTrial& trial
   if (machine.gpus.empty()) {
     return {{.what = "GPUs", .seen = "none visible: cells train on the CPU"},
             {.what = "GPU peer access", .seen = "skipped: no GPU"},
-            nccl_of_plugin(trial, run, false)};
+            nccl_of_plugin(trial, run, false),
+            not_tried("no GPU")};
   }
   std::vector<Finding> out;
   const CommandAnswer cards =
@@ -146,6 +173,7 @@ std::vector<Finding> gpu_findings(const Machine& machine, const RankTrial& trial
     out.push_back({"CUDA and NCCL", FindingLevel::Problem,
                    "libdepthgrid_cuda.so is not beside depthgrid",
                    "build with CUDA (docs/troubleshooting.md), or set resources.device: cpu"});
+    out.push_back(not_tried("built without CUDA"));
     return out;
   }
   out.push_back(nccl_of_plugin(trial, run, true));
@@ -155,6 +183,13 @@ std::vector<Finding> gpu_findings(const Machine& machine, const RankTrial& trial
   out.push_back(trained("CUDA and NCCL", one, clock.seconds(),
                         "the plug-in is loaded with CUDA and NCCL: its error names the library "
                         "that is missing or too old"));
+  if (machine.gpus.size() < 2) {
+    out.push_back(not_tried("one GPU"));
+  } else if (one.code != 0) {
+    out.push_back(not_tried("a GPU alone does not train"));
+  } else {
+    out.push_back(nccl_between_gpus(trial, run));
+  }
   return out;
 }
 

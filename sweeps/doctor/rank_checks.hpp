@@ -22,7 +22,8 @@ struct RankTrial {
 /// The worker, mpirun, and two ranks that train together.
 std::vector<Finding> mpi_findings(const RankTrial& trial, const CommandRunner& run);
 
-/// Driver, links, NCCL and a training on the GPUs that this process sees.
+/// Driver, links, NCCL and a training on the GPUs that this process sees; where it sees several and
+/// one alone trains, a second training by two ranks on two cards, whose gradients NCCL sums.
 std::vector<Finding> gpu_findings(const Machine& machine, const RankTrial& trial,
                                   const CommandRunner& run);
 

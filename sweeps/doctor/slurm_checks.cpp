@@ -10,7 +10,7 @@
 
 #include "core/base/clock.hpp"
 #include "sweeps/launch/launcher.hpp"
-#include "sweeps/slurm/slurm_config.hpp"
+#include "sweeps/slurm/slurm_text.hpp"
 
 namespace depthgrid {
 namespace {

@@ -97,9 +97,21 @@ Finding clock_finding(double skew) {
   return out;
 }
 
-std::vector<Finding> store_findings(const fs::path& wanted) {
+Finding permissions_finding(const fs::path& folder, const FolderModes& modes, bool is_store) {
+  const auto problem = unsafe_modes(folder, modes);
+  if (problem && (is_store || problem->of_mount)) {
+    return {"permissions", FindingLevel::Problem, problem->seen, problem->cure};
+  }
+  return {.what = "permissions",
+          .seen = is_store ? fmt::format("mode {:o}", modes.mode) : "a new store gets mode 750"};
+}
+
+std::vector<Finding> store_findings(const fs::path& wanted, bool holds_stores) {
   const fs::path folder = existing_folder(wanted);
   std::vector<Finding> out = {file_system_finding(folder)};
+  std::error_code ignored;
+  const bool is_store = !holds_stores && fs::is_directory(wanted, ignored);
+  out.push_back(permissions_finding(folder, modes_of(folder), is_store));
   look_at_file(folder, out);
   struct statvfs space{};
   if (statvfs(folder.c_str(), &space) == 0) {

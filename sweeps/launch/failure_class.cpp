@@ -78,6 +78,7 @@ constexpr CodeClass kCodes[] = {
     {number(ExitCode::Hang), LaunchEnd::Hang},
     {number(ExitCode::OutOfMemory), LaunchEnd::OutOfMemory},
     {number(ExitCode::Infrastructure), LaunchEnd::Infrastructure},
+    {127, LaunchEnd::Refused},  // a program or a library is missing where it was started
     {number(ExitCode::CantCreate), LaunchEnd::Disk},
     {number(ExitCode::Usage), LaunchEnd::Refused},
     {number(ExitCode::BadData), LaunchEnd::Refused},

@@ -20,6 +20,7 @@ namespace {
 
 constexpr double kLookSeconds = 0.5;  // files are read for it
 constexpr int kHighestSignal = 64;
+constexpr int kCannotLoad = 127;  // of the loader, which lacks a library here
 constexpr const char* kSessions = "OMPI_MCA_orte_tmpdir_base";
 
 /// Where mpirun and its ranks keep their files, for this launch alone: by default those of all
@@ -60,7 +61,7 @@ LaunchProcess::LaunchProcess(const LaunchTicket& ticket, const LaunchCommand& co
       child_({.command = command.words,
               .variables = variables_of(command, sessions_),
               .keeps_launcher = command.kind != LauncherKind::Direct,
-              .output = log_,
+              .output = ticket.own_log ? log_ : std::filesystem::path(),
               .cores = ticket.cores}),
       number_(number) {}
 
@@ -74,6 +75,7 @@ std::optional<int> LaunchProcess::poll() {
   if (!code) return code;
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(note_, unknown)) {
+    if (kind_ == LauncherKind::Direct && *code == kCannotLoad) cause_ = "library";
     if (kind_ == LauncherKind::Direct || !is_of_launcher(*code)) return code;
     std::ofstream(log_, std::ios::app) << fmt::format(
         "depthgrid: {0} ended with {1}, and no rank has noted why: it could not start them, or has "
@@ -86,6 +88,7 @@ std::optional<int> LaunchProcess::poll() {
   std::string node;
   if (!(note >> noted)) return code;
   if (note >> node) node_ = node;
+  note >> cause_;
   return *code > 128 ? noted : code;
 }
 
@@ -105,6 +108,7 @@ void LaunchProcess::kill_hung() {
 std::vector<LiveEvent> LaunchProcess::news() {
   if (!child_.poll() && since_look_.seconds() < kLookSeconds) return {};
   since_look_ = Stopwatch();
+  life_ = board_.life();
   std::vector<LiveEvent> out = board_.read(1, -1);
   for (LiveEvent& event : out) event.rank = number_;
   return out;

@@ -15,7 +15,8 @@
 namespace depthgrid {
 
 /// A launch as a child process: a worker, or the launcher of several. What it writes goes to
-/// `attempt-<n>.log` in the launch's folder, what it tells to `board-<n>` there.
+/// `attempt-<n>.log` in the launch's folder (LaunchTicket::own_log), what it tells to `board-<n>`
+/// there.
 class LaunchProcess final : public RunningLaunch {
  public:
   /// @param number  by which LiveEvent::rank tells launches apart.
@@ -31,22 +32,25 @@ class LaunchProcess final : public RunningLaunch {
   std::optional<int> poll() override;
   /// Once it has ended: as that rank has noted, or this node if all ranks ran here.
   std::string node() override { return node_; }
+  std::string cause() override { return cause_; }
   void ask_to_stop() override;
   void kill() override { child_.kill_group(); }
   /// Before that, its ranks on this host write to its log where they are. srun's are left out: it
   /// would take the signal as an order to end them.
   void kill_hung() override;
   std::vector<LiveEvent> news() override;
+  LifeSign life() override { return life_; }
 
  private:
   std::filesystem::path note_;
   LiveBoard board_;
   LauncherKind kind_;
-  std::string node_;
+  std::string node_, cause_;
   std::filesystem::path log_;
   std::optional<ScratchFolder> sessions_;  // before the child, which writes there
   ChildProcess child_;
   int number_;
+  LifeSign life_;
   Stopwatch since_look_;
 };
 

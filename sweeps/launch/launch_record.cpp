@@ -55,6 +55,7 @@ std::string to_json(const LaunchRecord& r) {
                               {"ranks", r.ranks},
                               {"end", name_of(r.end)},
                               {"code", r.code},
+                              {"cause", r.cause},
                               {"seconds", r.seconds},
                               {"log", r.log},
                               {"last_words", r.last_words}},
@@ -78,6 +79,7 @@ std::optional<LaunchRecord> launch_record(const std::string& json) {
       if (name_of(static_cast<LaunchEnd>(e)) == end) r.end = static_cast<LaunchEnd>(e);
     }
     r.code = j.at("code");
+    r.cause = j.value("cause", "");
     r.seconds = j.at("seconds");
     r.log = j.at("log");
     r.last_words = j.at("last_words");

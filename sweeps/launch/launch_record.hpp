@@ -24,6 +24,7 @@ struct LaunchRecord {
   std::int64_t ranks = 1;
   LaunchEnd end = LaunchEnd::Done;
   int code = 0;            // exit code, or 128 + signal
+  std::string cause;       // why `host` is to blame, a word (see NodeError); empty: it is not
   double seconds = 0;      // it ran
   std::string log;         // file name in the folder
   std::string last_words;  // of the log, if it failed

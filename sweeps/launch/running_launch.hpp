@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sweeps/launch/launch_plan.hpp"
+#include "sweeps/live/life_sign.hpp"
 #include "sweeps/live/live_event.hpp"
 
 namespace depthgrid {
@@ -19,15 +20,18 @@ class RunningLaunch {
   virtual std::optional<int> poll() = 0;
   /// The node to which its end is due; empty if that may be any of several.
   virtual std::string node() { return {}; }
+  /// What is wrong with that node, a word (see NodeError); empty if it is not to blame.
+  virtual std::string cause() { return {}; }
   /// Asks it to write checkpoints and end.
   virtual void ask_to_stop() = 0;
   /// Ends all its processes at once.
   virtual void kill() = 0;
   /// The same of one that hangs, which may first say where.
   virtual void kill_hung() { kill(); }
-  /// What its first rank has told since the last call, once it has ended to the last word; a launch
-  /// that tells nothing for too long hangs.
+  /// What its first rank has told since the last call, once it has ended to the last word.
   virtual std::vector<LiveEvent> news() = 0;
+  /// The newest sign of life of its first rank; until one comes, that of a start.
+  virtual LifeSign life() { return {}; }
 };
 
 /// Cards, cores and ranks that a launch gets, and where it writes.
@@ -37,6 +41,7 @@ struct LaunchTicket {
   std::vector<std::string> gpus;  // empty: it trains on the CPU
   std::vector<int> cores;         // of its own; empty: it may use all
   std::filesystem::path folder;   // of the launch
+  bool own_log = true;            // else it writes where this process does
 };
 
 }  // namespace depthgrid

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +15,11 @@ namespace depthgrid {
 namespace {
 
 namespace fs = std::filesystem;
+
+void replace_text(const fs::path& scratch, const fs::path& file, const std::string& text,
+                  const Fs& disk) {
+  if (put_loose_text(scratch, text, OpenHow::Emptied, disk)) disk.rename(scratch, file);
+}
 
 }  // namespace
 
@@ -37,9 +43,22 @@ void LiveBoard::append(const std::vector<LiveEvent>& events) const {
 }
 
 void LiveBoard::replace(const LiveEvent& newest) const {
-  const fs::path scratch = file(newest.rank, "next");
-  if (!put_loose_text(scratch, event_line(newest), OpenHow::Emptied, *disk_)) return;
-  disk_->rename(scratch, file(newest.rank, "now"));
+  replace_text(file(newest.rank, "next"), file(newest.rank, "now"), event_line(newest), *disk_);
+}
+
+void LiveBoard::sign_life(const LifeSign& sign) const {
+  replace_text(folder_ / "life.next", folder_ / "life",
+               fmt::format("{} {}", static_cast<int>(sign.phase), sign.beats), *disk_);
+}
+
+LifeSign LiveBoard::life() const {
+  std::istringstream text(loose_text(folder_ / "life", 0, *disk_));
+  LifeSign out;
+  int phase = 0;
+  if (text >> phase >> out.beats && phase >= 0 && phase <= static_cast<int>(WorkPhase::Waiting)) {
+    out.phase = static_cast<WorkPhase>(phase);
+  }
+  return out;
 }
 
 std::vector<LiveEvent> LiveBoard::read(int ranks, int own) {

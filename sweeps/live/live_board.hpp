@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/real_fs.hpp"
+#include "sweeps/live/life_sign.hpp"
 #include "sweeps/live/live_event.hpp"
 
 namespace depthgrid {
@@ -35,6 +36,11 @@ class LiveBoard {
   /// What the other ranks have told since the last call, per rank in its order.
   /// @param ranks  of the run; @param own  is not read.
   std::vector<LiveEvent> read(int ranks, int own);
+
+  /// The first rank's sign of life, in `life`, for who watches it from another process.
+  void sign_life(const LifeSign& sign) const;
+  /// The newest one; that of a process that has told none is of its start.
+  LifeSign life() const;
 
   void ask_to_stop() const;
   bool stop_asked() const;

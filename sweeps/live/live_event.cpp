@@ -52,7 +52,7 @@ std::optional<LiveEvent> event_of(std::string_view line) {
   try {
     LiveEvent e;
     const int kind = j.at("kind");
-    if (kind < 0 || kind > static_cast<int>(LiveKind::Note)) return std::nullopt;
+    if (kind < 0 || kind > static_cast<int>(LiveKind::Cancelled)) return std::nullopt;
     e.kind = static_cast<LiveKind>(kind);
     e.rank = j.at("rank");
     e.job = j.at("job");
@@ -78,6 +78,7 @@ std::string record_json(const LiveEvent& e, std::int64_t done, std::int64_t tota
     case LiveKind::Phase:
     case LiveKind::Failed:
     case LiveKind::Diverged:
+    case LiveKind::Cancelled:
       return "";
     case LiveKind::Note:
       out = head("note", e);

@@ -10,7 +10,17 @@
 namespace depthgrid {
 
 /// Failed: a cell has failed for good. Diverged: its result is that. Note: a line for the user.
-enum class LiveKind : std::uint8_t { JobStart, Step, Phase, JobEnd, Failed, Diverged, Note };
+/// Cancelled: a user has ended it. Numbers stand in files: new kinds come last.
+enum class LiveKind : std::uint8_t {
+  JobStart,
+  Step,
+  Phase,
+  JobEnd,
+  Failed,
+  Diverged,
+  Note,
+  Cancelled
+};
 
 /// What one rank tells about its work: the source of every display. Times are durations on that
 /// rank's clock; clocks of two hosts are never compared.

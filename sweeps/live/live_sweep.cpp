@@ -13,7 +13,8 @@ LiveSweep::LiveSweep(std::string name, std::vector<LiveCell> cells)
     : name_(std::move(name)),
       cells_(std::move(cells)),
       lost_(cells_.size(), false),
-      done_(std::ranges::count(cells_, true, &LiveCell::done)) {}
+      done_(std::ranges::count_if(
+          cells_, [](const LiveCell& cell) { return cell.done && cell.counted; })) {}
 
 void LiveSweep::plan(std::vector<std::vector<std::size_t>> jobs, std::size_t teams) {
   jobs_ = std::move(jobs);
@@ -23,25 +24,31 @@ void LiveSweep::plan(std::vector<std::vector<std::size_t>> jobs, std::size_t tea
 void LiveSweep::finish(std::size_t row) {
   if (row >= cells_.size() || cells_[row].done) return;
   cells_[row].done = true;
-  ++done_;
+  done_ += cells_[row].counted ? 1 : 0;
 }
 
 void LiveSweep::fail(std::size_t row, const std::string& why) {
   if (row >= cells_.size() || lost_[row] || cells_[row].done) return;
   lost_[row] = true;
-  news_.push_back({true, cells_[row].alias + ": " + why});
+  news_.push_back({LiveFate::Failed, cells_[row].alias + ": " + why});
+}
+
+void LiveSweep::cancel(std::size_t row) {
+  if (row >= cells_.size() || lost_[row] || cells_[row].done) return;
+  lost_[row] = true;
+  news_.push_back({LiveFate::Cancelled, cells_[row].alias + ": cancelled"});
 }
 
 void LiveSweep::diverge(std::size_t row, const std::string& how) {
   if (row >= cells_.size() || cells_[row].done) return;
   finish(row);
-  news_.push_back({false, cells_[row].alias + ": " + how});
+  news_.push_back({LiveFate::Diverged, cells_[row].alias + ": " + how});
 }
 
 std::vector<std::size_t> LiveSweep::open() const {
   std::vector<std::size_t> out;
   for (std::size_t row = 0; row < cells_.size(); ++row) {
-    if (!cells_[row].done && !lost_[row]) out.push_back(row);
+    if (cells_[row].counted && !cells_[row].done && !lost_[row]) out.push_back(row);
   }
   return out;
 }
@@ -75,6 +82,10 @@ bool LiveSweep::apply(const LiveEvent& event, double now) {
   if (event.kind == LiveKind::Note) return true;
   if (event.kind == LiveKind::Failed) {
     for (const std::size_t row : event.rows) fail(row, event.text);
+    return true;
+  }
+  if (event.kind == LiveKind::Cancelled) {
+    for (const std::size_t row : event.rows) cancel(row);
     return true;
   }
   if (event.kind == LiveKind::Diverged) {
@@ -163,6 +174,7 @@ LiveView LiveSweep::view(double now) {
   std::int64_t ended = 0;
   for (std::size_t row = 0; row < cells_.size(); ++row) {
     const LiveCell& cell = cells_[row];
+    if (!cell.counted) continue;
     const bool over = cell.done || lost_[row];
     out.cell_steps += cell.steps;
     out.cell_steps_done += over ? cell.steps : std::min(cell.made, cell.steps);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -19,6 +20,7 @@ struct LiveCell {
   std::int64_t made = 0;         // steps in earlier attempts: its newest checkpoint
   PredictedTime predicted = {};  // of all its steps, on one team
   bool done = false;             // has a result
+  bool counted = true;           // false: it is another's, of whose cells this shows nothing
 };
 
 /// A running job on the screen.
@@ -32,10 +34,11 @@ struct LiveJob {
   std::string phase;         // "final evaluation"; empty: training
 };
 
-/// What became of a cell that did not complete.
+/// What became of a cell that did not complete. Diverged is a result.
+enum class LiveFate : std::uint8_t { Failed, Diverged, Cancelled };
 struct LiveNews {
-  bool failed = true;  // false: it has diverged, which is a result
-  std::string text;    // "alias: why"
+  LiveFate fate = LiveFate::Failed;
+  std::string text;  // "alias: why"
 };
 
 /// Everything that a display shows.
@@ -65,13 +68,16 @@ class LiveSweep {
   /// The cell has a result, or has failed for good. Repeating it changes nothing.
   void finish(std::size_t row);
   void fail(std::size_t row, const std::string& why);
+  /// The cell has ended without a result, since a user wants none.
+  void cancel(std::size_t row);
   /// The cell has a result, and is among the news.
   void diverge(std::size_t row, const std::string& how);
 
-  /// Rows without a result or failure.
+  /// Rows of counted cells that have not ended.
   std::vector<std::size_t> open() const;
+  /// Of the counted cells: those with a result, and all.
   std::int64_t done() const noexcept { return done_; }
-  std::int64_t cells() const { return static_cast<std::int64_t>(cells_.size()); }
+  std::int64_t cells() const { return std::ranges::count(cells_, true, &LiveCell::counted); }
 
   LiveView view(double now);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -90,12 +92,16 @@ std::string job_line(const LiveJob& job, std::size_t widest, std::size_t width) 
   return clipped("  " + name + pad + "  " + state, width);
 }
 
-/// "2 failed, 1 diverged", without what is none.
+/// "2 failed, 1 diverged, 1 cancelled", without what is none.
 std::string counted_news(const LiveView& view) {
-  const auto failed = std::ranges::count(view.news, true, &LiveNews::failed);
-  const auto diverged = static_cast<std::ptrdiff_t>(view.news.size()) - failed;
-  std::string out = failed > 0 ? fmt::format("{} failed", failed) : "";
-  if (diverged > 0) out += fmt::format("{}{} diverged", out.empty() ? "" : ", ", diverged);
+  constexpr std::pair<LiveFate, std::string_view> kFates[] = {{LiveFate::Failed, "failed"},
+                                                              {LiveFate::Diverged, "diverged"},
+                                                              {LiveFate::Cancelled, "cancelled"}};
+  std::string out;
+  for (const auto& [fate, word] : kFates) {
+    const auto n = std::ranges::count(view.news, fate, &LiveNews::fate);
+    if (n > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", n, word);
+  }
   return out;
 }
 
@@ -119,7 +125,8 @@ std::vector<std::string> live_lines(const LiveView& view, int columns, int rows)
   for (std::size_t i = all_news - std::min(all_news, kShownNews); i < all_news; ++i) {
     std::string text = printable(view.news[i].text);
     std::ranges::replace(text, '\n', ' ');
-    news.push_back(clipped((view.news[i].failed ? "  failed: " : "  ") + text, width));
+    news.push_back(
+        clipped((view.news[i].fate == LiveFate::Failed ? "  failed: " : "  ") + text, width));
   }
   if (all_news > kShownNews) {
     news.push_back(clipped("  " + counted_news(view) + " in all", width));

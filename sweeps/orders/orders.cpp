@@ -1,6 +1,9 @@
 #include "sweeps/orders/orders.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <set>
+#include <string>
 #include <tuple>
 #include <type_traits>
 
@@ -15,7 +18,21 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr const char* kModes[] = {"run", "prepare", "launch", "apart"};  // in the order of RunMode
+
 }  // namespace
+
+// By name of the type, as the library asks for it.
+static void to_json(Json& json, RunMode mode) {
+  json = kModes[static_cast<std::size_t>(mode)];
+}
+
+static void from_json(const Json& json, RunMode& mode) {
+  const std::string word = json;
+  const auto* const known = std::ranges::find(kModes, word);
+  if (known == std::end(kModes)) throw Error("order: unknown mode " + word);
+  mode = static_cast<RunMode>(known - std::begin(kModes));
+}
 
 // The members of each order, as they follow each other in the text.
 
@@ -27,12 +44,11 @@ static constexpr auto members(const CellChoice*) {
 
 static constexpr auto members(const RunOrder*) {
   using O = RunOrder;
-  return std::tuple(std::pair("file", &O::file), std::pair("store", &O::store),
-                    std::pair("set", &O::set), std::pair("yes", &O::yes),
-                    std::pair("progress", &O::progress), std::pair("cell", &O::cell),
-                    std::pair("only", &O::only), std::pair("rerun", &O::rerun),
-                    std::pair("cells", &O::cells), std::pair("board", &O::board),
-                    std::pair("prepare", &O::prepare), std::pair("hang", &O::hang));
+  return std::tuple(
+      std::pair("file", &O::file), std::pair("store", &O::store), std::pair("set", &O::set),
+      std::pair("yes", &O::yes), std::pair("progress", &O::progress), std::pair("only", &O::only),
+      std::pair("rerun", &O::rerun), std::pair("mode", &O::mode), std::pair("cells", &O::cells),
+      std::pair("board", &O::board), std::pair("hang", &O::hang));
 }
 
 static constexpr auto members(const BenchOrder*) {

@@ -15,6 +15,14 @@ struct CellPlan;
 // "schema": 1, and answers by its exit code and on stdout. Orders with few options are passed as an
 // argument; requests about structures and models, which may be long, on stdin.
 
+/// What a worker of `depthgrid run` is there for.
+enum class RunMode : std::uint8_t {
+  Run,      // all of it, as its launcher or a person has started it
+  Prepare,  // plan, corpora and audits: launches follow
+  Launch,   // trains cells of a prepared sweep
+  Apart,    // trains one cell for another worker, which decides what follows
+};
+
 /// `depthgrid run`.
 struct RunOrder {
   std::string file;   // sweep file
@@ -22,15 +30,16 @@ struct RunOrder {
   std::vector<std::string> set;
   bool yes = false;
   std::string progress = "auto";     // auto, plain, quiet or json
-  std::string cell{};                // id of the only cell to train; empty = all
   std::string only{};                // condition on the cells to train; empty = all
   std::vector<std::string> rerun{};  // ids of cells to train again although they are done
-  // Of a launch that a supervisor has started (sweeps/run):
+  RunMode mode = RunMode::Run;
   std::vector<std::string> cells{};  // ids of the cells to train; empty = all
-  std::string board{};               // folder in which it tells how far it is; empty = no launch
-  bool prepare = false;              // plan, corpora and audits of these cells; train nothing
+  std::string board{};               // where it tells who watches it how far it is; "" = nowhere
   /// Leaf resources.hang, which must be known before the sweep is read: s; 0 = auto, -1 = never.
   double hang = 0;
+
+  /// Whether it publishes the plan, and sets aside what is to be trained again.
+  bool plans() const noexcept { return mode == RunMode::Run || mode == RunMode::Prepare; }
 };
 
 /// A cell's weights in a store.

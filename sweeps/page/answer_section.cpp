@@ -96,7 +96,7 @@ PageBlocks answer_section(const PageData& data) {
   const std::string command = compare_command(data, {});
   out.emplace_back(means_chart(arms, effects, "answer-means", command));
   add_blocks(out, effects_blocks(arms, effects, "answer", command));
-  add_notes(out, common_notes(arms, false));
+  add_notes(out, without_figure_note(arms) + common_notes(arms, false));
   add_staged(out, data);
   out.emplace_back(answer_text(PageText::Kind::Command, command));
   return out;

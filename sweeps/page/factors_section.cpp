@@ -76,7 +76,7 @@ PageBlocks factors_section(const PageData& data) {
     add_blocks(out, std::move(blocks));
   }
   add_blocks(out, single_level_blocks(all));
-  add_notes(out, common_notes(all, false));
+  add_notes(out, without_figure_note(all) + common_notes(all, false));
   out.emplace_back(PageText{PageText::Kind::Command, command});
   return out;
 }

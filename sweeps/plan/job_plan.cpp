@@ -13,7 +13,7 @@
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
 #include "core/base/nan.hpp"
-#include "core/config/gathered_execution.hpp"
+#include "core/config/facts/gathered_execution.hpp"
 #include "core/config/identity.hpp"
 #include "core/config/schema.hpp"
 #include "core/config/start_name.hpp"
@@ -139,7 +139,7 @@ std::string shown_part(std::size_t leaf, const CellConfig& config) {
       return value.number() == 0 ? "0" : "a number";
     case FusionPart::TokenCount:
     case FusionPart::InCount:
-      return fmt::format("{} gathered tokens", *capacity_count(config));
+      return fmt::format("{} gathered tokens", *capacity_count(config.by_path()));
     case FusionPart::ChainLength: {
       const std::int64_t depth = start_depth(config);
       return depth == 0   ? "none"

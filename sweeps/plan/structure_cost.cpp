@@ -8,8 +8,8 @@
 #include "core/base/error.hpp"
 #include "core/base/json_text.hpp"
 #include "core/config/axis_labels.hpp"
+#include "core/config/facts/gathered_execution.hpp"
 #include "core/config/family_facts.hpp"
-#include "core/config/gathered_execution.hpp"
 #include "storage/columns/variables.hpp"
 
 namespace depthgrid {
@@ -150,7 +150,7 @@ double final_passes(const CellConfig& config) {
 }
 
 double expected_flops(const StructureCost& cost, const CellConfig& config) {
-  const std::optional<std::int64_t> k = capacity_count(config);
+  const std::optional<std::int64_t> k = capacity_count(config.by_path());
   if (!k || !cost.student_flops) return cost.flops_per_token;
   const auto tokens = static_cast<double>(config.integer("data.seq_len"));
   return cost.student_flops->at(static_cast<double>(*k) / tokens);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/config/cell_config.hpp"
-#include "core/config/student_flops.hpp"
+#include "core/config/facts/student_flops.hpp"
 
 namespace depthgrid {
 

@@ -87,7 +87,7 @@ std::string status_text(const Listing& listing, Colour colour) {
 }
 
 std::string status_json(const Listing& listing, const SweepNumbers* numbers,
-                        const std::string& slurm) {
+                        const std::string& slurm, const std::string& nodes) {
   using Json = nlohmann::ordered_json;
   Json counts = Json::object(), earlier = Json::object();
   for (const CellStatus state : kStates) {
@@ -129,6 +129,7 @@ std::string status_json(const Listing& listing, const SweepNumbers* numbers,
     out["stopping"] = numbers->stopping;
   }
   if (!slurm.empty()) out["slurm"] = parse_ordered_json(slurm);
+  if (!nodes.empty()) out["nodes_left_out"] = parse_ordered_json(nodes);
   return json_text(out, 2) + "\n";
 }
 

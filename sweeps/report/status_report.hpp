@@ -17,9 +17,11 @@ std::string status_text(const Listing& listing, Colour colour = Colour::No);
 /// host, problem}]}; docs/cli.md.
 /// With `numbers`, also "cell_steps": {done, total}, "activity": {runs, jobs,
 /// cell_steps_per_second, eta_seconds}, "rank_hours": {used, lost}, "slot_hours": {total, idle} and
-/// "stopping": [alias]. @param slurm  JSON of what Slurm has of it, as "slurm"; "" leaves it out.
+/// "stopping": [alias].
+/// @param slurm  JSON of what Slurm has of it, as "slurm". @param nodes  JSON of the nodes that are
+///               left out, as "nodes_left_out". "" leaves it out.
 std::string status_json(const Listing& listing, const SweepNumbers* numbers = nullptr,
-                        const std::string& slurm = {});
+                        const std::string& slurm = {}, const std::string& nodes = {});
 
 /// Unfinished while a cell of the newest plan is pending, or any is running; Partial if all have
 /// ended and some failed or have a damaged result; else Done.

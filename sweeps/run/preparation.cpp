@@ -2,18 +2,23 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdint>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "core/base/child_process.hpp"
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
-#include "core/base/exit_code.hpp"
 #include "core/base/log.hpp"
-#include "sweeps/launch/failure_class.hpp"
+#include "core/base/scratch_folder.hpp"
+#include "storage/files/process_identity.hpp"
+#include "storage/files/publish.hpp"
+#include "storage/store.hpp"
+#include "sweeps/launch/launch_process.hpp"
+#include "sweeps/launch/launch_record.hpp"
+#include "sweeps/live/hang_judge.hpp"
+#include "sweeps/live/live_text.hpp"
 
 namespace depthgrid {
 namespace {
@@ -21,17 +26,79 @@ namespace {
 constexpr double kPreparationPoll = 0.02;  // s: a preparation may take a tenth of a second
 constexpr int kStopped = static_cast<int>(ExitCode::TempFail);
 
-/// Its exit code, or 128 + signal.
-int watched_to_its_end(const std::vector<std::string>& command, StopWatch& signals) {
-  ChildProcess worker(
-      {.command = command, .variables = {}, .keeps_launcher = false, .output = {}, .cores = {}});
+/// How one attempt ended.
+struct Attempt {
+  int code = 0;  // exit code, or 128 + signal
+  bool hung = false;
+  std::string cause{};
+  double seconds = 0;
+  std::int64_t oom_kills = 0;
+};
+
+Attempt attempt_of(const Preparation& preparation, std::int64_t number, StopWatch& signals) {
+  const ScratchFolder scratch;  // on this node, as the worker is: there may be no store yet
+  const LaunchPlan plan{};
+  const LaunchTicket ticket{.plan = plan,
+                            .attempt = number,
+                            .gpus = {},
+                            .cores = {},
+                            .folder = scratch.path(),
+                            .own_log = false};
+  LaunchCommand command;
+  command.words = preparation.command(LaunchProcess::board_of(ticket).string());
+  const Stopwatch clock;
+  const std::int64_t oom_kills = oom_kills_so_far();
+  LaunchProcess worker(ticket, command, 0);
+  HangJudge judge(hang_limit(preparation.hang), kBehindItsWatchdog);
   bool passed_on = false;
+  Attempt out;
   while (true) {
-    if (signals.asked() && !std::exchange(passed_on, true)) worker.signal(signals.first());
+    if (signals.asked() && !std::exchange(passed_on, true)) worker.ask_to_stop();
     if (signals.insisted()) throw UserError(ExitCode::TempFail, "a second signal: left at once");
-    if (const std::optional<int> code = worker.poll()) return *code;
+    if (const std::optional<int> code = worker.poll()) {
+      out.code = *code;
+      out.cause = worker.cause();
+      out.seconds = clock.seconds();
+      out.oom_kills = oom_kills_so_far() - oom_kills;
+      return out;
+    }
+    worker.news();
+    const LifeSign sign = worker.life();
+    if (const auto silent = judge.look(sign.beats, sign.phase, clock.seconds());
+        silent && !std::exchange(out.hung, true)) {
+      log(LogLevel::Error,
+          fmt::format("the preparation has given no sign of life for {} in phase '{}' "
+                      "(resources.hang): it is ended as hung",
+                      clock_text(*silent), rule_of(sign.phase).name));
+      worker.kill_hung();
+    }
     signals.wait(kPreparationPoll);
   }
+}
+
+/// What has failed is looked for in the store's launches; what went well, nobody asks for.
+void record_attempt(const Preparation& preparation, const Attempt& attempt, LaunchEnd end) {
+  if (!Store::is_at(preparation.store)) return;
+  const std::string owner =
+      preparation.slurm_job.empty() ? this_process().uuid : preparation.slurm_job;
+  LaunchRecord record{.id = "prepare-" + owner,
+                      .attempt = 1,
+                      .cells = preparation.cells,
+                      .host = preparation.host,
+                      .slurm_job = preparation.slurm_job,
+                      .restart = preparation.restart,
+                      .launcher = "direct",
+                      .ranks = 1,
+                      .end = end,
+                      .code = attempt.code,
+                      .cause = attempt.cause,
+                      .seconds = attempt.seconds,
+                      .log = "",
+                      .last_words = ""};
+  const std::filesystem::path folder = launch_folder(preparation.store, record.id);
+  make_folders(folder);
+  record.attempt = next_attempt(folder);
+  keep_record(preparation.store, record);
 }
 
 /// Whether the same again may end otherwise.
@@ -47,32 +114,36 @@ bool asked_to_end(int code) {
 
 }  // namespace
 
-int prepare_sweep(const std::vector<std::string>& command, StopWatch& signals,
-                  RetryOptions retries) {
-  RetryBook book(std::move(retries));
+PreparationEnd prepare_sweep(const Preparation& preparation, StopWatch& signals) {
+  RetryBook book(preparation.retries);
   const Stopwatch clock;
-  while (true) {
-    const std::int64_t oom_kills = oom_kills_so_far();
-    const int code = watched_to_its_end(command, signals);
+  signals.wait(0);
+  if (signals.asked()) return {.code = kStopped};
+  for (std::int64_t number = 1;; ++number) {
+    const Attempt attempt = attempt_of(preparation, number, signals);
     signals.wait(0);  // one that came in its last moment
-    if (signals.asked()) return kStopped;
-    if (code == 0) return 0;
-    const LaunchEnd end = end_of(code, "", oom_kills_so_far() - oom_kills);
-    const std::string how = "the preparation ended as " + end_text(end, code);
-    if (asked_to_end(code)) {
+    if (attempt.code == 0 && !signals.asked()) return {};
+    const bool stopped = signals.asked() || (!attempt.hung && asked_to_end(attempt.code));
+    const LaunchEnd end = stopped        ? LaunchEnd::Stopped
+                          : attempt.hung ? LaunchEnd::Hang
+                                         : end_of(attempt.code, "", attempt.oom_kills);
+    record_attempt(preparation, attempt, end);
+    if (signals.asked()) return {.code = kStopped};
+    const std::string how = "the preparation ended as " + end_text(end, attempt.code);
+    if (stopped) {
       log(LogLevel::Warning, how + ", which stops this run; the same command goes on");
-      return kStopped;
+      return {.code = kStopped};
     }
-    if (!may_pass(end)) return code;
+    if (!may_pass(end)) return {attempt.code, attempt.cause};
     const RetryBook::Verdict verdict = book.ended("preparation", end, false, clock.seconds());
     if (verdict.gives_up) {
       log(LogLevel::Error, fmt::format("{}, {} times, of {} that {} allows", how, verdict.failures,
                                        verdict.allowed, policy_of(end).budget));
-      return code;
+      return {attempt.code, attempt.cause};
     }
     const double pause = std::max(0.0, verdict.not_before - clock.seconds());
     log(LogLevel::Warning, fmt::format("{}; it is started again in {:.0f} s", how, pause));
-    if (!signals.wait_unasked(pause)) return kStopped;
+    if (!signals.wait_unasked(pause)) return {.code = kStopped};
   }
 }
 

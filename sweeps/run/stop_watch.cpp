@@ -7,7 +7,7 @@
 
 namespace depthgrid {
 
-StopWatch::StopWatch() {
+StopWatch::StopWatch(int asked) : count_(asked > 0 ? 1 : 0), first_(asked) {
   sigemptyset(&watched_);
   for (const int number : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP}) {
     sigaddset(&watched_, number);

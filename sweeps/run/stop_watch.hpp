@@ -9,7 +9,8 @@ namespace depthgrid {
 /// mask is this one's. Children of ChildProcess have all signals open.
 class StopWatch {
  public:
-  StopWatch();
+  /// @param asked  a signal that has come before, as who started this process says; 0 = none.
+  explicit StopWatch(int asked = 0);
   /// Signals are the process's own again; one that came last is not lost: asked() has seen it.
   ~StopWatch();
   StopWatch(const StopWatch&) = delete;

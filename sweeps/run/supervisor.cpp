@@ -16,7 +16,6 @@ namespace depthgrid {
 namespace {
 
 constexpr double kPoll = 0.05, kIdlePoll = 0.5;
-constexpr double kOwnPause = 5;  // between two looks
 
 /// The last line in which a rank has told its peak, behind a colon; empty if none has.
 std::string said_of_memory(const std::string& words) {
@@ -38,7 +37,8 @@ struct Supervisor::Watched {
   Lease lease;
   SlotShare share;
   std::unique_ptr<RunningLaunch> process;
-  double begun, heard;
+  double begun;
+  HangJudge judge;
   std::int64_t state;      // state_of() when it began
   std::int64_t oom_kills;  // of the control group then
   bool hung = false;
@@ -142,15 +142,16 @@ bool Supervisor::begin(std::size_t index) {
     slots_.give_back(share, false);
     throw;
   }
-  running_.push_back(std::make_unique<Watched>(Watched{.index = index,
-                                                       .attempt = attempt,
-                                                       .lease = std::move(*lease),
-                                                       .share = std::move(share),
-                                                       .process = std::move(process),
-                                                       .begun = now,
-                                                       .heard = now,
-                                                       .state = state_of(launch),
-                                                       .oom_kills = oom_kills_so_far()}));
+  running_.push_back(
+      std::make_unique<Watched>(Watched{.index = index,
+                                        .attempt = attempt,
+                                        .lease = std::move(*lease),
+                                        .share = std::move(share),
+                                        .process = std::move(process),
+                                        .begun = now,
+                                        .judge = HangJudge(options_.hang, kBehindItsWatchdog),
+                                        .state = state_of(launch),
+                                        .oom_kills = oom_kills_so_far()}));
   return true;
 }
 
@@ -180,6 +181,8 @@ void Supervisor::stop_all() {
 LaunchRecord Supervisor::record_of(const Watched& launch, LaunchEnd end, int code,
                                    const std::string& words) const {
   const LaunchPlan& plan = launches_[launch.index].plan;
+  std::string cause = launch.process->cause();
+  if (cause.empty() && end == LaunchEnd::Infrastructure && tells_of_the_node(words)) cause = "card";
   return {.id = plan.id,
           .attempt = launch.attempt,
           .cells = plan.cells,
@@ -190,6 +193,7 @@ LaunchRecord Supervisor::record_of(const Watched& launch, LaunchEnd end, int cod
           .ranks = plan.ranks,
           .end = end,
           .code = code,
+          .cause = cause,
           .seconds = world_.now() - launch.begun,
           .log = attempt_log(launch.attempt),
           .last_words = end == LaunchEnd::Done || end == LaunchEnd::Stopped ? "" : words};
@@ -366,26 +370,22 @@ void Supervisor::replace(std::size_t index, std::vector<LaunchPlan> parts,
 /// Looks at every launch once.
 void Supervisor::watch() {
   const double now = world_.now();
-  // A pause of this process, or of the machine, is no silence of its launches.
-  const double pause = now - std::exchange(watched_, now);
-  if (pause > kOwnPause) {
-    for (auto& launch : running_) launch->heard += pause;
-  }
   std::vector<std::unique_ptr<Watched>> still;
   std::vector<std::pair<std::unique_ptr<Watched>, int>> over;
   for (auto& launch : running_) {
     const std::optional<int> code = launch->process->poll();  // then news() has all it told
-    for (const LiveEvent& event : launch->process->news()) {
-      launch->heard = now;
-      world_.hear(event);
-    }
+    for (const LiveEvent& event : launch->process->news()) world_.hear(event);
     if (code) {
       over.emplace_back(std::move(launch), *code);
       continue;
     }
-    if (now - launch->heard > options_.silence && !launch->hung) {
-      world_.say(fmt::format("launch {} has told nothing for {}: it is ended as hung",
-                             launches_[launch->index].plan.id, clock_text(now - launch->heard)));
+    const LifeSign sign = launch->process->life();
+    const auto silent = launch->judge.look(sign.beats, sign.phase, now);
+    if (silent && !launch->hung) {
+      world_.say(fmt::format(
+          "launch {} has given no sign of life for {} in phase '{}' (resources.hang): "
+          "it is ended as hung",
+          launches_[launch->index].plan.id, clock_text(*silent), rule_of(sign.phase).name));
       launch->hung = true;
       launch->process->kill_hung();
     }

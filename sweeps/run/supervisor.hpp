@@ -15,6 +15,7 @@
 #include "sweeps/launch/launch_plan.hpp"
 #include "sweeps/launch/launch_record.hpp"
 #include "sweeps/launch/running_launch.hpp"
+#include "sweeps/live/hang_judge.hpp"
 #include "sweeps/live/live_event.hpp"
 #include "sweeps/run/disk_pause.hpp"
 #include "sweeps/run/retry_book.hpp"
@@ -52,7 +53,7 @@ struct SupervisorOptions {
   /// Launches of so many ranks may have no other one beside them.
   std::function<bool(std::int64_t ranks)> alone = [](std::int64_t) { return false; };
   double memory_bytes = 0;  // for all launches together; 0 = not limited
-  double silence = 1800;    // s without news after which a launch counts as hung
+  HangLimit hang{};         // leaf resources.hang
   double grace = 600;       // s that launches have to stop
   double disk_wait = 0;     // s, see DiskPause
   bool fail_fast = false;   // the first failed cell ends the run
@@ -124,7 +125,6 @@ class Supervisor {
   SlotPool slots_;
   DiskPause disk_;
   std::vector<LaunchRecord> unwritten_;
-  double watched_ = 0;  // time of the last look
   double stopping_since_ = -1;
   ExitCode code_ = ExitCode::Done;
 };

@@ -50,38 +50,6 @@ std::string doubled_percents(std::string_view path) {
   return out;
 }
 
-/// What scripts say and users may not say otherwise: an option of sbatch, its letter, and the
-/// variable that sbatch reads for it.
-struct OwnOption {
-  std::string_view name, letter, variable, why;
-};
-constexpr std::string_view kFound = "tasks are found in the queue by it";
-constexpr std::string_view kTasks = "submit divides the cells among tasks";
-constexpr std::string_view kLeaf = "resources.* says how large a task is";
-constexpr std::string_view kOne = "one depthgrid on a node starts all others";
-constexpr std::string_view kScript = "its place is in the store";
-constexpr std::string_view kOrder = "canaries go first by it: slurm.dependency is for yours";
-constexpr OwnOption kOwn[] = {
-    {"--comment", "", "", kFound},
-    {"--clusters", "-M", "SBATCH_CLUSTERS", "the queue is that of this cluster"},
-    {"--array", "-a", "SBATCH_ARRAY_INX", kTasks},
-    {"--wrap", "", "", kTasks},
-    {"--nodes", "-N", "", kLeaf},
-    {"--ntasks", "-n", "SBATCH_NTASKS", kOne},
-    {"--ntasks-per-node", "", "SBATCH_NTASKS_PER_NODE", kOne},
-    {"--cpus-per-task", "-c", "", kLeaf},
-    {"--no-kill", "-k", "SBATCH_NO_KILL", "a task that has lost a node must end to be tried again"},
-    {"--dependency", "-d", "", kOrder},
-    {"--kill-on-invalid-dep", "", "", kOrder},
-    {"--signal", "", "SBATCH_SIGNAL", "checkpoints begin by it: slurm.signal_delay"},
-    {"--output", "-o", "SBATCH_OUTPUT", kScript},
-    {"--chdir", "-D", "", kScript},
-    {"--open-mode", "", "SBATCH_OPEN_MODE", kScript},
-    {"--parsable", "", "", "submit reads the answer"},
-    {"--wait", "-W", "SBATCH_WAIT", "submit reads the answer, and depthgrid status --watch waits"},
-    {"--test-only", "", "", "depthgrid submit --test-only does it"},
-};
-
 }  // namespace
 
 void require_script_path(const std::string& path) {
@@ -92,8 +60,8 @@ void require_script_path(const std::string& path) {
                       "breaks; use another folder");
 }
 
-TaskRequest task_request(const CellConfig& run, const std::vector<std::string>& bad_nodes,
-                         std::int64_t ranks) {
+TaskRequest task_request(const CellConfig& run, const std::vector<std::string>& faulty,
+                         std::int64_t ranks, std::optional<std::int64_t> seconds) {
   TaskRequest out;
   const std::int64_t threads = threads_of(run);
   if (ranks == 0) {
@@ -115,7 +83,7 @@ TaskRequest task_request(const CellConfig& run, const std::vector<std::string>& 
       ranks, out.nodes * (out.gpus > 0 ? out.gpus * launches_per_card(run) : out.cores / threads));
   out.memory = word_in(run, "resources.mem");
   out.time = run.word("resources.time");
-  out.time_seconds = seconds_of(out.time).value_or(0);
+  out.time_seconds = seconds ? *seconds : seconds_of(out.time).value_or(0);
   out.parallel = run.null("slurm.array_parallelism") ? 0 : run.integer("slurm.array_parallelism");
   out.signal_seconds = run.integer("slurm.signal_delay") + kSignalMargin;
   if (out.time_seconds > 0) {  // else short tasks would be stopped as soon as they start
@@ -133,7 +101,7 @@ TaskRequest task_request(const CellConfig& run, const std::vector<std::string>& 
     out.options.push_back(fmt::format("--gres=gpu:{}", out.gpus));
   }
   std::vector<std::string> left_out = run.words("slurm.exclude");
-  for (const std::string& node : bad_nodes) {
+  for (const std::string& node : faulty) {
     if (std::ranges::find(left_out, node) == left_out.end()) left_out.push_back(node);
   }
   if (!left_out.empty()) {
@@ -154,29 +122,6 @@ std::int64_t most_ranks(const CellConfig& run, std::int64_t cores, std::int64_t 
     on_node = run.integer("resources.gpus");
   }
   return run.integer("resources.nodes") * on_node;
-}
-
-std::optional<std::string> own_option(std::string_view word) {
-  const std::string_view name = word.substr(0, word.find('='));
-  for (const auto& [own, letter, variable, why] : kOwn) {
-    const bool longer = name.size() > 2 && name.starts_with("--") && own.starts_with(name);
-    if (longer || (!letter.empty() && word.starts_with(letter))) {
-      return fmt::format("option '{}' of sbatch: {} is set by submit, since {}", word, own, why);
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string> own_variable(
-    const std::function<bool(const std::string& variable)>& is_set) {
-  for (const auto& [own, letter, variable, why] : kOwn) {
-    if (variable.empty() || !is_set(std::string(variable))) continue;
-    return fmt::format(
-        "{} is set in the environment, and sbatch would take it in the place of {}, "
-        "which submit sets, since {}",
-        variable, own, why);
-  }
-  return std::nullopt;
 }
 
 std::string batch_script(const TaskRequest& request, const BatchArray& array) {
@@ -204,11 +149,18 @@ std::string batch_script(const TaskRequest& request, const BatchArray& array) {
   out += fmt::format(
       "# Written by depthgrid submit. The cells of each task stand in the file of tasks.\n"
       "set -u\n"
+      "# What asks for a stop before depthgrid listens is kept until it does.\n"
+      "asked=\n"
+      "for signal in USR1 USR2 TERM; do trap \"asked=$signal\" $signal; done\n"
       "# Slurm starts a script whose folder is missing in /tmp.\n"
       "cd {} || exit {}\n"
       "export DEPTHGRID_TASK_OFFSET={}\n"
       "export SRUN_CPUS_PER_TASK=\"${{SLURM_CPUS_PER_TASK:-1}}\"\n"
-      "exec {} supervise {} --store {} --yes -j {} --tasks {}{}\n",
+      "keep=(env --default-signal=USR1,USR2,TERM --block-signal=USR1,USR2,TERM)\n"
+      "\"${{keep[@]}}\" true 2>/dev/null || keep=(env)\n"
+      "trap '' USR1 USR2 TERM\n"
+      "exec \"${{keep[@]}}\" DEPTHGRID_ASKED=\"$asked\" {} supervise {} --store {} --yes -j {} "
+      "--tasks {}{}\n",
       quoted(array.store), static_cast<int>(ExitCode::CantCreate), array.offset,
       quoted(array.program), quoted(array.sweep), quoted(array.store), request.slots,
       quoted(array.task_file), request.requeue ? " --requeue" : "");

@@ -2,10 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/config/cell_config.hpp"
@@ -17,17 +15,19 @@ struct TaskRequest {
   std::int64_t nodes = 1, gpus = 0, cores = 1;  // of each node; gpus 0: none
   std::int64_t slots = 1;                       // jobs at the same time, over all nodes
   std::string memory, time;                     // as sbatch reads them; "" = the cluster's default
-  std::int64_t time_seconds = 0;
-  std::int64_t parallel = 0;  // tasks at the same time; 0 = any number
+  std::int64_t time_seconds = 0;                // that a task has at least; 0 = not known
+  std::int64_t parallel = 0;                    // tasks at the same time; 0 = any number
   std::int64_t signal_seconds = 240;
   bool requeue = true;
   std::vector<std::string> options;  // further words "--partition=gpu", allow-listed
 };
 
-/// @param bad_nodes  left out besides those of slurm.exclude.
-/// @param ranks      of the tasks' jobs; 0 = resources.ranks_per_job, or 1 where that is auto.
-TaskRequest task_request(const CellConfig& run, const std::vector<std::string>& bad_nodes,
-                         std::int64_t ranks = 0);
+/// @param faulty  nodes left out besides those of slurm.exclude.
+/// @param ranks   of the tasks' jobs; 0 = resources.ranks_per_job, or 1 where that is auto.
+/// @param seconds SbatchOrder::time_seconds(); none: resources.time alone says it.
+TaskRequest task_request(const CellConfig& run, const std::vector<std::string>& faulty,
+                         std::int64_t ranks = 0,
+                         std::optional<std::int64_t> seconds = std::nullopt);
 
 /// Ranks of the largest team that a task can have, where resources.ranks_per_job is auto.
 /// @param cores, gpus  of a node of the partition; 0 = unknown.
@@ -44,16 +44,6 @@ struct BatchArray {
   // Absolute paths:
   std::string program, sweep, store, task_file, log_folder;
 };
-
-/// Why an option of sbatch may not be given by a user: submit sets it itself, and a second one
-/// would win. @return nothing for all others.
-std::optional<std::string> own_option(std::string_view word);
-
-/// The same of variables that sbatch reads and prefers to what a script says. Those of which a
-/// script may well say nothing, such as SBATCH_ACCOUNT, are the user's.
-/// @param is_set  whether the environment has it.
-std::optional<std::string> own_variable(
-    const std::function<bool(const std::string& variable)>& is_set);
 
 /// @throws UserError (Usage) for a path with a quote, a backslash, a $ or a line break, which no
 /// batch script holds.

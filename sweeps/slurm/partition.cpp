@@ -44,7 +44,7 @@ std::vector<SlurmPartition> slurm_partitions(const std::string& text) {
   std::vector<SlurmPartition> out;
   for (const std::string& line : split(text, '\n')) {
     const std::vector<std::string> parts = split(line, '|');
-    if (parts.size() != 6 || parts[0].empty()) continue;
+    if (parts.size() < 6 || parts.size() > 7 || parts[0].empty()) continue;
     SlurmPartition& partition = out.emplace_back();
     partition.name = parts[0];
     partition.standard = partition.name.ends_with('*');
@@ -54,6 +54,9 @@ std::vector<SlurmPartition> slurm_partitions(const std::string& text) {
     partition.memory_mb = std::atof(parts[3].c_str());
     partition.gpus = gpus_of_gres(parts[4]);
     partition.limit = parts[5].substr(0, parts[5].find_last_not_of(" \r") + 1);
+    if (parts.size() < 7) continue;
+    const std::size_t slash = parts[6].find('/');
+    if (slash != parts[6].npos) partition.idle = std::atoll(parts[6].c_str() + slash + 1);
   }
   return out;
 }
@@ -69,7 +72,7 @@ std::vector<SlurmPartition> partitions_named(const std::vector<SlurmPartition>& 
 }
 
 std::string time_problem(const std::vector<SlurmPartition>& all, const std::string& names,
-                         const std::string& time) {
+                         const std::string& time, const std::string& from) {
   const auto seconds = seconds_of(time);
   const std::vector<SlurmPartition> ours = partitions_named(all, names);
   const auto fitting = [&](const SlurmPartition& partition) { return fits(partition, *seconds); };
@@ -85,9 +88,9 @@ std::string time_problem(const std::vector<SlurmPartition>& all, const std::stri
     if (fitting(partition)) add(others, fmt::format("{} ({})", partition.name, partition.limit));
   }
   return fmt::format(
-      "resources.time: {} is above the limit of partition {}: Slurm would let such tasks wait for "
+      "{}: {} is above the limit of partition {}: Slurm would let such tasks wait for "
       "ever. Set it lower; tasks that are not done by then checkpoint and go back into the queue{}",
-      time, fmt::join(limits, ", "),
+      from, time, fmt::join(limits, ", "),
       others.empty() ? std::string()
                      : fmt::format(". slurm.partition could also be {}", fmt::join(others, ", ")));
 }

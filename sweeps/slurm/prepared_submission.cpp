@@ -73,7 +73,7 @@ void hand_over(PreparedSubmission& prepared, const Store& store,
 }
 
 /// Takes what another submission has submitted as well out of the queue. @return a sentence of it.
-std::string withdraw_doubled(const std::string& id, const Store& store, const SlurmClient& slurm) {
+std::string withdraw_doubled(const std::string& id, const Store& store, const Scheduler& slurm) {
   try {
     const auto doubled = doubled_tasks(live_tasks(submissions(store.root()), slurm.queue()), id);
     if (doubled.empty()) return {};
@@ -94,7 +94,7 @@ std::string withdraw_doubled(const std::string& id, const Store& store, const Sl
 
 /// Ends a submission that another one has overtaken. @throws UserError (TempFail)
 [[noreturn]] void leave_to_others(Submission& submission, const Store& store,
-                                  const SlurmClient& slurm) {
+                                  const Scheduler& slurm) {
   std::erase_if(submission.arrays, [](const SubmittedArray& array) { return array.job.empty(); });
   keep_submission(store.root(), submission, store.fs());
   std::vector<std::string> arrays;
@@ -106,6 +106,36 @@ std::string withdraw_doubled(const std::string& id, const Store& store, const Sl
                   "shows all; the same command submits what is missing",
                   arrays.empty() ? "none" : fmt::format("{}", fmt::join(arrays, ", ")),
                   withdraw_doubled(submission.id, store, slurm)));
+}
+
+/// Ends a submission of which sbatch was asked for this array and gave no answer: looks for it in
+/// the queue, and keeps its id. @throws UserError as `lost`, with what was taken.
+[[noreturn]] void say_what_was_taken(const UncertainSubmission& lost, Submission& submission,
+                                     SubmittedArray& array, const Store& store,
+                                     const Scheduler& slurm) {
+  std::vector<std::string> before;
+  for (const SubmittedArray& other : submission.arrays) {
+    if (!other.job.empty()) before.push_back(other.job);
+  }
+  std::string said;
+  try {
+    for (const QueuedTask& task : slurm.queue()) {
+      if (task.comment == array.comment) array.job = task.array;
+    }
+    said = array.job.empty()
+               ? fmt::format("The queue shows no task of {}, which may still come", array.script)
+               : fmt::format("Slurm has taken {} all the same: array {}", array.script, array.job);
+  } catch (const UserError& e) {
+    const std::string why = e.what();
+    said = fmt::format("Whether Slurm has taken {} is not known ({})", array.script,
+                       why.substr(0, why.find('\n')));
+  }
+  keep_submission(store.root(), submission);
+  if (!before.empty()) said += fmt::format("; before it, array {}", fmt::join(before, ", "));
+  throw UserError(lost.code(),
+                  fmt::format("{}\n{}. The same command goes on: it looks in the queue first, and "
+                              "submits what is missing",
+                              lost.what(), said));
 }
 
 /// Holds the tasks of all arrays to slurm.array_parallelism at a time. A scheduler limits one array
@@ -164,18 +194,22 @@ PreparedSubmission prepare_submission(const Sweep& sweep, const fs::path& store,
   return out;
 }
 
-void submit_prepared(PreparedSubmission& prepared, const Store& store, const SlurmClient& slurm,
+void submit_prepared(PreparedSubmission& prepared, const Store& store, const Scheduler& slurm,
                      const std::function<bool()>& deposed) {
   hand_over(prepared, store, [&](SubmittedArray& array, const std::string& script) {
     if (deposed()) leave_to_others(prepared.submission, store, slurm);
-    array.job = slurm.submit(script, prepared.submission.words);
+    try {
+      array.job = slurm.submit(script, prepared.submission.words);
+    } catch (const UncertainSubmission& lost) {
+      say_what_was_taken(lost, prepared.submission, array, store, slurm);
+    }
     keep_submission(store.root(), prepared.submission, store.fs());
     if (deposed()) leave_to_others(prepared.submission, store, slurm);
   });
 }
 
 std::string test_prepared(PreparedSubmission& prepared, const Store& store,
-                          const SlurmClient& slurm) {
+                          const Scheduler& slurm) {
   std::string said;
   const fs::path folder = submission_folder(store.root(), prepared.submission.id);
   try {

@@ -8,7 +8,7 @@
 #include "core/config/sweep.hpp"
 #include "storage/store.hpp"
 #include "sweeps/slurm/batch_script.hpp"
-#include "sweeps/slurm/slurm_client.hpp"
+#include "sweeps/slurm/scheduler.hpp"
 #include "sweeps/slurm/submission.hpp"
 #include "sweeps/slurm/task_plan.hpp"
 
@@ -34,13 +34,13 @@ PreparedSubmission prepare_submission(const Sweep& sweep, const std::filesystem:
 ///                 suspended: looked at before and after each call of sbatch. What is not submitted
 ///                 then is taken out of the record, and tasks whose cells both have submitted leave
 ///                 the queue.
-/// @throws UserError with what sbatch says, or (TempFail) if deposed; StorageError
+/// @throws UserError with what sbatch says, or (TempFail) if deposed; where its answer was lost,
+/// with what the queue shows of it; StorageError
 void submit_prepared(
-    PreparedSubmission& prepared, const Store& store, const SlurmClient& slurm,
+    PreparedSubmission& prepared, const Store& store, const Scheduler& slurm,
     const std::function<bool()>& deposed = [] { return false; });
 
 /// Lets sbatch check the scripts, and removes them. @return what it says.
-std::string test_prepared(PreparedSubmission& prepared, const Store& store,
-                          const SlurmClient& slurm);
+std::string test_prepared(PreparedSubmission& prepared, const Store& store, const Scheduler& slurm);
 
 }  // namespace depthgrid

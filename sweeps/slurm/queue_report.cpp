@@ -1,90 +1,84 @@
 #include "sweeps/slurm/queue_report.hpp"
 
-#include <charconv>
 #include <map>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
 #include "core/base/json_text.hpp"
+#include "sweeps/live/live_text.hpp"
 #include "sweeps/report/table.hpp"
 #include "sweeps/slurm/submission.hpp"
 
 namespace depthgrid {
 namespace {
 
-constexpr double kAnswerSeconds = 5;  // s
-
-/// The number that `text` begins with; 0 if there is none.
-double number_at(std::string_view text) {
-  double out = 0;
-  std::from_chars(text.data(), text.data() + text.size(), out);
+std::vector<QueueReport::Group> groups_of(const std::vector<LiveTask>& tasks) {
+  std::map<std::pair<std::string, std::string>, QueueReport::Group> groups;
+  for (const LiveTask& task : tasks) {
+    const std::string& state = task.queued.state;
+    const std::string reason = state == "RUNNING" ? "" : task.queued.reason;
+    QueueReport::Group& group = groups[{state, reason}];
+    group.state = state;
+    group.reason = reason;
+    ++group.tasks;
+    group.cells += std::ssize(task.cells);
+  }
+  std::vector<QueueReport::Group> out;
+  for (auto& [key, group] : groups) out.push_back(std::move(group));
   return out;
 }
 
-/// Sum of elapsed seconds times GPUs over lines such as "3600|billing=8,gres/gpu=4,node=1".
-double gpu_seconds_of(const std::string& text) {
-  double out = 0;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t bar = line.find('|');
-    constexpr std::string_view kGpus = "gres/gpu=";
-    const std::size_t at = line.find(kGpus);
-    if (bar == line.npos || at == line.npos) continue;
-    out += number_at(line) * number_at(std::string_view(line).substr(at + kGpus.size()));
+std::vector<std::string> arrays_of(const std::vector<Submission>& all) {
+  std::set<std::string> out;
+  for (const Submission& submission : all) {
+    for (const SubmittedArray& array : submission.arrays) {
+      if (!array.job.empty()) out.insert(array.job);
+    }
   }
-  return out;
+  return {out.begin(), out.end()};
 }
 
 }  // namespace
 
-QueueReport queue_report(const std::filesystem::path& store, const CommandRunner& run) {
+QueueReport QueueWatch::report(const std::filesystem::path& store) {
   QueueReport out;
   const std::vector<Submission> ours = submissions(store);
   out.submitted = !ours.empty();
   if (!out.submitted) return out;
-  std::map<std::pair<std::string, std::string>, QueueReport::Group> groups;
-  try {
-    for (const LiveTask& task : live_tasks(ours, SlurmClient(run, kAnswerSeconds).queue())) {
-      const std::string& state = task.queued.state;
-      const std::string reason = state == "RUNNING" ? "" : task.queued.reason;
-      QueueReport::Group& group = groups[{state, reason}];
-      group.state = state;
-      group.reason = reason;
-      ++group.tasks;
-      group.cells += std::ssize(task.cells);
-    }
-  } catch (const UserError& problem) {
-    out.problem = problem.what();
-  }
-  for (auto& [key, group] : groups) out.groups.push_back(std::move(group));
-
-  std::set<std::string> jobs;
-  for (const Submission& submission : ours) {
-    for (const SubmittedArray& array : submission.arrays) {
-      if (!array.job.empty()) jobs.insert(array.job);
+  const double now = now_();
+  if (!asked_ || now - *asked_ >= kQueueEvery) {
+    asked_ = now;
+    queue_.clear();
+    problem_.clear();
+    try {
+      queue_ = scheduler_.queue();
+    } catch (const UserError& problem) {
+      problem_ = problem.what();
     }
   }
-  if (jobs.empty() || !out.problem.empty()) return out;
-  const CommandAnswer accounts = run({"sacct", "-n", "-P", "-X", "-D", "-o", "ElapsedRaw,AllocTRES",
-                                      "-j", fmt::format("{}", fmt::join(jobs, ","))},
-                                     kAnswerSeconds);
-  if (accounts.code == 0) out.gpu_seconds = gpu_seconds_of(accounts.out);
+  const std::vector<std::string> arrays = arrays_of(ours);
+  if (!arrays.empty() && problem_.empty() && (!counted_ || now - *counted_ >= kAccountsEvery)) {
+    counted_ = now;
+    gpu_seconds_ = scheduler_.gpu_seconds(arrays);
+  }
+  out.groups = groups_of(live_tasks(ours, queue_));
+  out.problem = problem_;
+  out.gpu_seconds = gpu_seconds_;
+  out.age = now - *asked_;
   return out;
-}
-
-QueueReport queue_report(const std::filesystem::path& store) {
-  return queue_report(store, real_commands());
 }
 
 std::string queue_text(const QueueReport& report) {
   if (!report.submitted) return {};
-  if (!report.problem.empty()) return "\nSlurm's queue is not known: " + report.problem + "\n";
+  const std::string age =
+      report.age < 1 ? "" : fmt::format("(Slurm was asked {} ago)\n", clock_text(report.age));
+  if (!report.problem.empty()) {
+    return "\nSlurm's queue is not known: " + report.problem + "\n" + age;
+  }
   std::string out = "\nno task of this store is in Slurm's queue\n";
   if (!report.groups.empty()) {
     Table table{{{"in Slurm"}, {"tasks", Align::Right}, {"cells", Align::Right}, {"reason"}}, {}};
@@ -94,6 +88,7 @@ std::string queue_text(const QueueReport& report) {
     }
     out = "\n" + text_of(table, Colour::No);
   }
+  out += age;
   if (report.gpu_seconds && *report.gpu_seconds > 0) {
     out += fmt::format("{:.3g} GPU-hours allocated by Slurm\n", *report.gpu_seconds / 3600);
   }
@@ -110,7 +105,10 @@ std::string queue_json(const QueueReport& report) {
                      {"tasks", group.tasks},
                      {"cells", group.cells}});
   }
-  Json out = {{"tasks", tasks}, {"problem", nullptr}, {"gpu_hours_allocated", nullptr}};
+  Json out = {{"tasks", tasks},
+              {"problem", nullptr},
+              {"gpu_hours_allocated", nullptr},
+              {"age_seconds", report.age}};
   if (!report.problem.empty()) out["problem"] = report.problem;
   if (report.gpu_seconds) out["gpu_hours_allocated"] = *report.gpu_seconds / 3600;
   return json_text(out);

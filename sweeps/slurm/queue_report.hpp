@@ -2,15 +2,17 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "sweeps/slurm/slurm_client.hpp"
+#include "sweeps/slurm/scheduler.hpp"
 
 namespace depthgrid {
 
-/// What Slurm says of a store's submissions now.
+/// What Slurm says of a store's submissions.
 struct QueueReport {
   struct Group {
     std::string state, reason;  // PENDING, Priority; the reason is empty for tasks that run
@@ -20,20 +22,39 @@ struct QueueReport {
   std::vector<Group> groups;          // tasks in the queue, by state and reason
   std::string problem;                // why the queue is not known; empty if it is
   std::optional<double> gpu_seconds;  // that Slurm has allocated to these; none without accounting
+  double age = 0;                     // s since Slurm was asked for its queue
 };
 
-/// Asks squeue, and sacct where there is accounting; a controller that does not answer within
-/// seconds is a problem in the report. @param store  its folder.
-QueueReport queue_report(const std::filesystem::path& store, const CommandRunner& run);
+/// Asks for it again and again, and burdens a controller that serves a whole cluster no more than
+/// its answers are worth: what was said is kept, and its age told.
+class QueueWatch {
+ public:
+  /// For a person who waits: s that a client of this should wait for each answer.
+  static constexpr double kPatience = 5;
+  /// The queue, and the accounts, are asked for no more often, in s.
+  static constexpr double kQueueEvery = 30, kAccountsEvery = 300;
 
-/// The same of this machine's Slurm, with five seconds for each answer.
-QueueReport queue_report(const std::filesystem::path& store);
+  /// @param scheduler  outlives this. @param now  s on a clock that never goes back.
+  QueueWatch(const Scheduler& scheduler, std::function<double()> now)
+      : scheduler_(scheduler), now_(std::move(now)) {}
+
+  /// A queue that is not known is a problem in the report. @param store  its folder.
+  QueueReport report(const std::filesystem::path& store);
+
+ private:
+  const Scheduler& scheduler_;
+  std::function<double()> now_;
+  std::optional<double> asked_, counted_;  // when
+  std::vector<QueuedTask> queue_;
+  std::string problem_;
+  std::optional<double> gpu_seconds_;
+};
 
 /// Lines for the end of a status; "" without submissions.
 std::string queue_text(const QueueReport& report);
 
-/// {"tasks": [{state, reason, tasks, cells}], "problem", "gpu_hours_allocated"}, the last two null
-/// if there is none; "null" without submissions.
+/// {"tasks": [{state, reason, tasks, cells}], "problem", "gpu_hours_allocated", "age_seconds"}, the
+/// second and third null if there is none; "null" without submissions.
 std::string queue_json(const QueueReport& report);
 
 }  // namespace depthgrid

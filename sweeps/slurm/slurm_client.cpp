@@ -1,16 +1,16 @@
 #include "sweeps/slurm/slurm_client.hpp"
 
-#include <charconv>
+#include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/base/error.hpp"
-#include "core/base/parse_number.hpp"
 
 namespace depthgrid {
 namespace {
@@ -61,30 +61,35 @@ std::string problem_of(const CommandAnswer& answer) {
   return said.empty() ? fmt::format("it ended with code {}", answer.code) : said;
 }
 
-/// The id in what `sbatch --parsable` prints, "123" or "123;cluster" in a line of its own, behind
-/// whatever a site's plugin may say; the last one, or "".
-std::string submitted_job(const std::string& text) {
-  std::string out, line;
-  for (std::istringstream lines(text); std::getline(lines, line);) {
-    const std::string id = line.substr(0, line.find(';'));
-    if (parse_number<std::uint64_t>(id)) out = id;
-  }
-  return out;
+/// What sbatch says where its request may have arrived, and the answer did not.
+constexpr std::string_view kAnswerLost[] = {"timed out", "Unable to contact"};
+
+bool may_have_arrived(const CommandAnswer& answer) {
+  if (answer.late || answer.code > 128) return true;
+  return answer.code != 0 && std::ranges::any_of(kAnswerLost, [&](std::string_view words) {
+           return answer.err.find(words) != answer.err.npos;
+         });
 }
 
 }  // namespace
 
-CommandAnswer SlurmClient::asked(const std::vector<std::string>& command) const {
+CommandAnswer SlurmClient::answered(const std::vector<std::string>& command) const {
   CommandAnswer answer = run_(command, patience_);
+  require(command[0], answer);
+  return answer;
+}
+
+void SlurmClient::require(const std::string& program, const CommandAnswer& answer) const {
   if (answer.code == 127) {
     throw UserError(ExitCode::BadConfig,
-                    command[0] + ": not found; this machine has no Slurm, or it is not in PATH");
+                    program + ": not found; this machine has no Slurm, or it is not in PATH");
   }
   if (answer.late) {
     throw UserError(ExitCode::BadConfig,
-                    fmt::format("{}: no answer within {:.0f} s", command[0], patience_));
+                    fmt::format("{}: no answer within {:.0f} s", program, patience_));
   }
-  return answer;
+  if (answer.code == 0) return;
+  throw UserError(ExitCode::BadConfig, program + ": " + problem_of(answer) + cure_for(answer.err));
 }
 
 CommandAnswer SlurmClient::shown(const std::string& job) const {
@@ -96,11 +101,7 @@ bool SlurmClient::present() const {
 }
 
 std::int64_t SlurmClient::max_array_size() const {
-  const CommandAnswer answer = asked({"scontrol", "show", "config"});
-  if (answer.code != 0) {
-    throw UserError(ExitCode::BadConfig,
-                    "scontrol show config: " + without_blanks(answer.err) + cure_for(answer.err));
-  }
+  const CommandAnswer answer = answered({"scontrol", "show", "config"});
   const std::int64_t tasks = tasks_per_array(slurm_config(answer.out));
   if (tasks < 1) {
     throw UserError(ExitCode::BadConfig,
@@ -116,22 +117,32 @@ std::vector<SlurmPartition> SlurmClient::partitions() const {
   return answer.code == 0 ? slurm_partitions(answer.out) : std::vector<SlurmPartition>{};
 }
 
+std::vector<std::string> SlurmClient::nodes() const {
+  const CommandAnswer answer = run_({"sinfo", "-h", "-N", "-o", "%N"}, patience_);
+  if (answer.code != 0) return {};
+  std::istringstream names(answer.out);  // each once for each of its partitions
+  std::set<std::string> each;
+  for (std::string name; names >> name;) each.insert(name);
+  return {each.begin(), each.end()};
+}
+
 std::string SlurmClient::submit(const std::string& script,
                                 const std::vector<std::string>& words) const {
   std::vector<std::string> command = {"sbatch", "--parsable"};
   command.insert(command.end(), words.begin(), words.end());
   command.push_back(script);
-  const CommandAnswer answer = asked(command);
-  if (answer.code != 0) {
-    throw UserError(ExitCode::BadConfig,
-                    "sbatch: " + without_blanks(answer.err) + cure_for(answer.err));
+  const CommandAnswer answer = run_(command, patience_);
+  try {
+    require(command[0], answer);
+  } catch (const UserError& error) {
+    if (!may_have_arrived(answer)) throw;
+    throw UncertainSubmission(error.code(), error.what());
   }
   const std::string job = submitted_job(answer.out);
   if (!job.empty()) return job;
-  throw UserError(ExitCode::TempFail,
-                  fmt::format("sbatch has taken {}, and named no job:\n{}\nThe same command finds "
-                              "it in the queue by its comment, and submits what is missing",
-                              script, without_blanks(answer.out)));
+  throw UncertainSubmission(ExitCode::TempFail,
+                            fmt::format("sbatch has taken {}, and named no job:\n{}", script,
+                                        without_blanks(answer.out)));
 }
 
 std::string SlurmClient::test(const std::string& script,
@@ -139,21 +150,19 @@ std::string SlurmClient::test(const std::string& script,
   std::vector<std::string> command = {"sbatch", "--test-only"};
   command.insert(command.end(), words.begin(), words.end());
   command.push_back(script);
-  const CommandAnswer answer = asked(command);
-  if (answer.code != 0) {
-    throw UserError(ExitCode::BadConfig,
-                    "sbatch: " + without_blanks(answer.err) + cure_for(answer.err));
-  }
+  const CommandAnswer answer = answered(command);
   return without_blanks(answer.out + answer.err);
 }
 
 std::vector<QueuedTask> SlurmClient::queue() const {
-  const CommandAnswer answer = asked({"squeue", "-h", "-r", "--me", "-o", "%i|%T|%k|%r"});
-  if (answer.code != 0) {
-    throw UserError(ExitCode::BadConfig,
-                    "squeue: " + without_blanks(answer.err) + cure_for(answer.err));
-  }
-  return queued_tasks(answer.out);
+  return queued_tasks(answered({"squeue", "-h", "-r", "--me", "-o", "%i|%T|%k|%r"}).out);
+}
+
+std::optional<double> SlurmClient::gpu_seconds(const std::vector<std::string>& arrays) const {
+  const CommandAnswer answer = run_({"sacct", "-n", "-P", "-X", "-D", "-o", "ElapsedRaw,AllocTRES",
+                                     "-j", fmt::format("{}", fmt::join(arrays, ","))},
+                                    patience_);
+  return answer.code == 0 ? std::optional(gpu_seconds_of(answer.out)) : std::nullopt;
 }
 
 std::string SlurmClient::requeue(const std::string& job) const {
@@ -178,14 +187,33 @@ bool SlurmClient::runs(const std::string& job) const {
   return true;
 }
 
+std::vector<std::string> SlurmClient::left_out(const std::string& job) const {
+  std::set<std::string> each;
+  for (const ShownTask& task : shown_tasks(shown(job).out)) {
+    if (!task.waits) continue;
+    const std::vector<std::string> names = names_in(task.left_out);
+    each.insert(names.begin(), names.end());
+  }
+  return {each.begin(), each.end()};
+}
+
 std::string SlurmClient::leave_out(const std::string& job,
                                    const std::vector<std::string>& nodes) const {
-  const std::string wanted = fmt::format("ExcNodeList={}", fmt::join(nodes, ","));
-  const CommandAnswer answer = run_({"scontrol", "update", "jobid=" + job, wanted}, patience_);
-  if (answer.code != 0 || answer.late) return problem_of(answer);
-  const std::string about = shown(job).out + ' ';
-  const bool there = about.find(' ' + wanted + ' ') != about.npos;
-  return there ? "" : "the task does not show " + wanted;
+  const std::string wanted = fmt::format("{}", fmt::join(nodes, ","));
+  const CommandAnswer answer =
+      run_({"scontrol", "update", "jobid=" + job, "ExcNodeList=" + wanted}, patience_);
+  // Of an array, scontrol objects to the tasks that run, and does what it can: what it shows
+  // counts.
+  const std::vector<ShownTask> tasks = shown_tasks(shown(job).out);
+  const auto has = [&](const ShownTask& task) { return task.left_out == wanted; };
+  const auto differs = [&](const ShownTask& task) { return task.waits && !has(task); };
+  const auto agrees = [&](const ShownTask& task) { return task.waits && has(task); };
+  const bool said = answer.code == 0 && !answer.late;
+  if (std::ranges::none_of(tasks, differs)) {
+    if (std::ranges::any_of(tasks, agrees)) return "";
+    if (said && std::ranges::any_of(tasks, has)) return "";
+  }
+  return said ? "the task does not show ExcNodeList=" + wanted : problem_of(answer);
 }
 
 bool SlurmClient::ending(const std::string& job) const {
@@ -199,33 +227,8 @@ bool SlurmClient::ending(const std::string& job) const {
 std::string SlurmClient::cancel(const std::vector<std::string>& jobs) const {
   std::vector<std::string> command = {"scancel"};
   command.insert(command.end(), jobs.begin(), jobs.end());
-  const CommandAnswer answer = asked(command);
+  const CommandAnswer answer = run_(command, patience_);
   return answer.code == 0 ? "" : problem_of(answer);
-}
-
-std::vector<QueuedTask> queued_tasks(const std::string& text) {
-  std::vector<QueuedTask> out;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    std::vector<std::string> parts;
-    std::istringstream words(line);
-    for (std::string word; std::getline(words, word, '|');) parts.push_back(word);
-    if (parts.size() < 4) continue;
-    QueuedTask task{.job = parts[0],
-                    .array = parts[0],
-                    .index = 0,
-                    .state = parts[1],
-                    .comment = parts[2],
-                    .reason = parts[3]};
-    const std::size_t bar = task.job.find('_');
-    if (bar != task.job.npos) {
-      task.array = task.job.substr(0, bar);
-      const char* const end = task.job.data() + task.job.size();
-      if (std::from_chars(task.job.data() + bar + 1, end, task.index).ec != std::errc()) continue;
-    }
-    out.push_back(std::move(task));
-  }
-  return out;
 }
 
 std::int64_t restart_of_task() {

@@ -1,9 +1,7 @@
 #include "sweeps/slurm/submission.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
-#include <map>
 #include <set>
 #include <sstream>
 
@@ -14,15 +12,12 @@
 #include "core/base/json_text.hpp"
 #include "storage/files/loose_text.hpp"
 #include "storage/files/publish.hpp"
-#include "sweeps/launch/launch_record.hpp"
 
 namespace depthgrid {
 namespace {
 
 namespace fs = std::filesystem;
 using SubmissionJson = nlohmann::ordered_json;
-
-constexpr std::size_t kBadLaunches = 3;
 
 SubmissionJson json_of(const SubmittedArray& a) {
   return {{"script", a.script}, {"comment", a.comment}, {"first", a.first},  {"tasks", a.tasks},
@@ -56,10 +51,6 @@ std::optional<Submission> submission_in(const fs::path& folder, const Fs& disk) 
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;
   }
-}
-
-bool waits(const LiveTask& task) {
-  return task.queued.state == "PENDING" || task.queued.state == "REQUEUED";
 }
 
 }  // namespace
@@ -130,7 +121,7 @@ std::vector<std::string> needless_tasks(const std::vector<LiveTask>& live,
                                         const std::function<bool(const std::string& cell)>& named,
                                         const std::function<bool(const std::string& cell)>& over) {
   const auto idle = [&](const LiveTask& task) {
-    return waits(task) && !task.cells.empty() && std::ranges::all_of(task.cells, over);
+    return task.queued.waits() && !task.cells.empty() && std::ranges::all_of(task.cells, over);
   };
   const auto needless = [&](const LiveTask& task) {
     return idle(task) && std::ranges::any_of(task.cells, named);
@@ -162,7 +153,8 @@ std::vector<std::string> doubled_tasks(const std::vector<LiveTask>& live,
   for (const LiveTask& task : live) {
     const bool doubled = std::ranges::all_of(
         task.cells, [&](const std::string& cell) { return others.contains(cell); });
-    if (task.submission == submission && waits(task) && doubled) out.push_back(task.queued.job);
+    if (task.submission == submission && task.queued.waits() && doubled)
+      out.push_back(task.queued.job);
   }
   return out;
 }
@@ -191,23 +183,6 @@ std::vector<std::vector<std::string>> tasks_of(const std::vector<std::vector<std
 std::vector<std::int64_t> array_sizes(std::int64_t tasks, std::int64_t most) {
   std::vector<std::int64_t> out;
   for (; tasks > 0; tasks -= most) out.push_back(std::min(tasks, most));
-  return out;
-}
-
-std::vector<std::string> bad_nodes(const fs::path& store) {
-  std::map<std::string, std::pair<std::set<std::string>, std::set<std::string>>> ids;  // bad, good
-  for (const LaunchRecord& record : launch_records(store)) {
-    if (record.slurm_job.empty() || record.host.empty()) continue;
-    auto& [bad, good] = ids[record.host];
-    const bool failed = record.end == LaunchEnd::Infrastructure || record.end == LaunchEnd::Hang;
-    if (failed) bad.insert(record.id);
-    if (record.end == LaunchEnd::Done) good.insert(record.id);
-  }
-  std::vector<std::string> out;
-  for (const auto& [host, launches] : ids) {
-    const auto& [bad, good] = launches;
-    if (bad.size() >= kBadLaunches && bad.size() > good.size()) out.push_back(host);
-  }
   return out;
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/real_fs.hpp"
-#include "sweeps/slurm/slurm_client.hpp"
+#include "sweeps/slurm/scheduler.hpp"
 
 namespace depthgrid {
 
@@ -82,9 +82,5 @@ std::vector<std::vector<std::string>> tasks_of(const std::vector<std::vector<std
 
 /// Numbers of tasks of the arrays, none above `most`.
 std::vector<std::int64_t> array_sizes(std::int64_t tasks, std::int64_t most);
-
-/// Nodes on which at least three different launches of this store failed by infrastructure or hung,
-/// and more than succeeded: one that hangs wherever it is tells nothing of its nodes.
-std::vector<std::string> bad_nodes(const std::filesystem::path& store);
 
 }  // namespace depthgrid

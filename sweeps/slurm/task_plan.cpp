@@ -1,6 +1,7 @@
 #include "sweeps/slurm/task_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -8,13 +9,19 @@
 
 #include "core/base/nan.hpp"
 #include "core/config/start_name.hpp"
+#include "core/config/text_form.hpp"
 #include "sweeps/slurm/submission.hpp"
 
 namespace depthgrid {
 namespace {
 
-/// A task should end well before the time limit, and soon enough that the queue can breathe.
-constexpr double kPartOfLimit = 0.5, kTaskSeconds = 3600;
+/// A task should end well before the time limit, and soon enough that the queue can breathe. On an
+/// empty cluster each slot gets some tasks, so that all end at about the same time; what comes
+/// before and after the training of a task should not count.
+constexpr double kPartOfLimit = 0.5, kTaskSeconds = 3600, kLeastSeconds = 300, kTasksOfSlot = 4;
+
+/// Slots for which fused jobs are cut: more would take long to balance.
+constexpr std::int64_t kMostPlanned = 1024;
 
 /// What one task trains as a whole.
 struct Unit {
@@ -40,11 +47,31 @@ std::vector<std::int64_t> ranks_by_row(const Sweep& sweep, const std::vector<boo
   return out;
 }
 
+/// Whether the lengths of tasks are to be found from times.
+bool divides_by_times(const Sweep& sweep) {
+  return sweep.run.is_word("packing.cells_per_launch");
+}
+
+bool all_timed(const Sweep& sweep, const std::vector<bool>& wanted, const CostTable& times) {
+  for (std::size_t row = 0; row < wanted.size(); ++row) {
+    if (wanted[row] && !times.contains(sweep.cells[row].structure)) return false;
+  }
+  return true;
+}
+
 std::vector<Unit> units_of(const Sweep& sweep, const std::vector<bool>& wanted,
                            const TaskGroup& group, const TaskPlanOptions& options) {
   PackingOptions packing = packing_options(sweep.run, group.request.slots);
   packing.gpu = group.request.gpus > 0;
   const CostTable& costs = group.ranks > 1 && packing.auto_ranks ? options.counts : options.times;
+  const std::int64_t idle = idle_slots(group.request, options.partitions);
+  const bool spread = group.ranks == 1 && idle > packing.teams && divides_by_times(sweep) &&
+                      all_timed(sweep, wanted, options.times);
+  if (spread) {  // fused jobs are no larger than lets every slot that idles have some
+    packing.auto_ranks = false;
+    packing.ranks_per_job = 1;
+    packing.teams = std::min(idle, kMostPlanned);
+  }
   const std::vector<FusedJob> jobs = plan_jobs(sweep.cells, wanted, packing, costs);
   std::vector<Unit> out;
   for (const auto& chain : chains_of(jobs)) {
@@ -67,15 +94,23 @@ void divide(const Sweep& sweep, const std::vector<bool>& wanted, const TaskPlanO
     seconds.push_back(unit.seconds);
   }
   const std::int64_t at_once = std::max<std::int64_t>(1, group.request.slots / group.ranks);
-  if (!sweep.run.is_word("packing.cells_per_launch")) {
+  if (!divides_by_times(sweep)) {
     const std::int64_t each = sweep.run.integer("packing.cells_per_launch") * at_once;
     std::ranges::fill(seconds, kNaN);
     group.tasks = tasks_of(cells, seconds, 0, each);
     return;
   }
-  const double limit = static_cast<double>(group.request.time_seconds) * kPartOfLimit;
-  const double room = static_cast<double>(at_once) * std::min(limit, kTaskSeconds);
-  group.tasks = tasks_of(cells, seconds, room, at_once);
+  double length = kTaskSeconds;
+  const std::int64_t idle = idle_slots(group.request, options.partitions) / group.ranks;
+  if (idle > 0) {
+    double total = 0;  // of what is known
+    for (const double each : seconds) total += std::isnan(each) ? 0 : each;
+    length = std::clamp(total / (static_cast<double>(idle) * kTasksOfSlot), kLeastSeconds, length);
+  }
+  if (group.request.time_seconds > 0) {
+    length = std::min(length, static_cast<double>(group.request.time_seconds) * kPartOfLimit);
+  }
+  group.tasks = tasks_of(cells, seconds, static_cast<double>(at_once) * length, at_once);
 }
 
 /// One cell of each structure that needs no other cell first.
@@ -95,6 +130,24 @@ std::vector<std::size_t> canaries(const Sweep& sweep, const std::vector<bool>& w
 }
 
 }  // namespace
+
+std::int64_t idle_slots(const TaskRequest& request, const std::vector<SlurmPartition>& partitions) {
+  std::map<std::string, std::int64_t> places;  // for parts of a task on one node, by partition
+  for (const SlurmPartition& kind : partitions) {
+    std::int64_t on_node = kind.cores / std::max<std::int64_t>(1, request.cores);
+    if (request.gpus > 0) on_node = std::min(on_node, kind.gpus / request.gpus);
+    if (const auto memory = megabytes_of(request.memory); memory && *memory > 0) {
+      const auto fitting = static_cast<std::int64_t>(kind.memory_mb) / *memory;
+      on_node = std::min(on_node, fitting);
+    }
+    places[kind.name] += kind.idle * on_node;
+  }
+  std::int64_t most = 0;
+  for (const auto& [name, count] : places) most = std::max(most, count);
+  std::int64_t tasks = most / std::max<std::int64_t>(1, request.nodes);
+  if (request.parallel > 0) tasks = std::min(tasks, request.parallel);
+  return tasks * request.slots;
+}
 
 std::vector<std::vector<std::size_t>> chains_of(const std::vector<FusedJob>& jobs) {
   std::map<std::string, std::size_t> index;
@@ -137,10 +190,11 @@ std::vector<TaskGroup> task_groups(const Sweep& sweep, std::vector<bool> wanted,
   }
   std::vector<TaskGroup> out;
   const auto add = [&](std::int64_t r, bool canary) -> TaskGroup& {
-    return out.emplace_back(TaskGroup{.ranks = r,
-                                      .canary = canary,
-                                      .request = task_request(sweep.run, options.bad_nodes, r),
-                                      .tasks = {}});
+    return out.emplace_back(
+        TaskGroup{.ranks = r,
+                  .canary = canary,
+                  .request = task_request(sweep.run, options.left_out, r, options.seconds),
+                  .tasks = {}});
   };
   for (const auto& [r, rows] : first) {
     TaskGroup& group = add(r, true);

@@ -8,8 +8,10 @@
 #include "storage/files/lease_keeper.hpp"
 #include "storage/files/publish.hpp"
 #include "sweeps/launch/launch_record.hpp"
+#include "sweeps/slurm/partition.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"
+#include "tests/sweeps/slurm/pretended_scheduler.hpp"
 
 namespace depthgrid {
 namespace task_return_test {
@@ -26,6 +28,7 @@ TEST(TaskReturn, ANodeIsAtFaultIfItsLaunchesLeftCellsThatWouldBeTriedAgain) {
     record.host = node;
     record.slurm_job = task;
     record.end = end;
+    record.cause = end == LaunchEnd::Infrastructure && !node.empty() ? "card" : "";
     make_folders(launch_folder(store.root(), record.id));
     record.attempt = next_attempt(launch_folder(store.root(), record.id));
     keep_record(store.root(), record);
@@ -34,6 +37,12 @@ TEST(TaskReturn, ANodeIsAtFaultIfItsLaunchesLeftCellsThatWouldBeTriedAgain) {
   launched(LaunchEnd::Infrastructure, "7_2", "n1");
   launched(LaunchEnd::Infrastructure, "7_1", "n2");
   using Nodes = std::set<std::string>;
+  const auto nodes_at_fault = [](const Store& where, const std::vector<std::string>& ids,
+                                 const std::string& task, std::int64_t restart) {
+    Nodes out;
+    for (const NodeFault& fault : faults_of_task(where, ids, task, restart)) out.insert(fault.node);
+    return out;
+  };
   EXPECT_EQ(nodes_at_fault(store, cells, "7_1", 0), Nodes{"n2"});
   EXPECT_EQ(nodes_at_fault(store, {cells[1]}, "7_1", 0), Nodes{}) << "not of these cells";
   launched(LaunchEnd::Infrastructure, "7_1", "n1");
@@ -41,6 +50,22 @@ TEST(TaskReturn, ANodeIsAtFaultIfItsLaunchesLeftCellsThatWouldBeTriedAgain) {
   launched(LaunchEnd::Infrastructure, "7_3", "");
   EXPECT_EQ(nodes_at_fault(store, cells, "7_3", 0), Nodes{""}) << "one of several";
   EXPECT_EQ(nodes_at_fault(store, cells, "7_3", 1), Nodes{}) << "of its first start";
+
+  {  // by its cause and not by a code: 78 of a device, and of a configuration
+    LaunchRecord refused;
+    refused.id = "prepare-7_4";
+    refused.cells = cells;
+    refused.host = "n1";
+    refused.slurm_job = "7_4";
+    refused.end = LaunchEnd::Refused;
+    refused.code = 78;
+    make_folders(launch_folder(store.root(), refused.id));
+    keep_record(store.root(), refused);
+    EXPECT_EQ(nodes_at_fault(store, cells, "7_4", 0), Nodes{});
+    refused.cause = "device";
+    keep_record(store.root(), refused);
+    EXPECT_EQ(nodes_at_fault(store, cells, "7_4", 0), Nodes{"n1"});
+  }
 
   LeaseKeeper leases;
   const auto fail = [&](const char* report) {
@@ -51,6 +76,26 @@ TEST(TaskReturn, ANodeIsAtFaultIfItsLaunchesLeftCellsThatWouldBeTriedAgain) {
   EXPECT_EQ(nodes_at_fault(store, cells, "7_2", 0), Nodes{"n1"});
   fail(R"({"class": "crash"})");
   EXPECT_EQ(nodes_at_fault(store, cells, "7_2", 0), Nodes{}) << "the cell itself fails";
+}
+
+TEST(TaskReturn, MoreNodesAtFaultThanATenthEndTheSweep) {
+  const TemporaryFolder scratch;
+  const Sweep sweep = synthetic_sweep({1e-3, 2e-3}, 1);
+  const Store store = Store::open_or_create(scratch.path() / "store");
+  testing::PretendedScheduler slurm;
+  slurm.known = {"n1", "n2", "n3", "n4"};
+  slurm.all = slurm_partitions("gpu*|4|8|16000|(null)|infinite\n");
+  const auto left_out = [&](const char* node) {
+    return leave_out_nodes(sweep, store, scratch.path() / "tasks.txt",
+                           {{.node = node, .cause = "device", .why = "too old", .task = "7_1"}},
+                           slurm);
+  };
+  EXPECT_EQ(leave_out_nodes(sweep, store, scratch.path() / "tasks.txt", {}, slurm), "");
+  EXPECT_EQ(left_out("n1"), "");
+  EXPECT_EQ(left_out("n1"), "") << "the same";
+  const std::string over = left_out("n2");
+  EXPECT_NE(over.find("n1"), std::string::npos) << over;
+  EXPECT_NE(over.find("device"), std::string::npos) << over;
 }
 
 }  // namespace task_return_test

@@ -96,6 +96,19 @@ TEST(DeviceMap, AutoTrainsOnTheCpuOnlyWhereNoGpuWasMeant) {
   EXPECT_NE(text.find("--set resources.device=cpu"), std::string::npos) << text;
 }
 
+TEST(DeviceMap, ADeviceThatWasGivenAndCannotBeUsedIsTheNodesFault) {
+  const RankGpus with{2, ""}, without{0, "no driver here"}, meant{0, "too old", true};
+  EXPECT_THROW(trains_on_gpus("auto", {meant}), NodeError);
+  EXPECT_THROW(trains_on_gpus("cuda", {with, without}), NodeError);
+  try {
+    trains_on_gpus("cuda", {without});
+    FAIL();
+  } catch (const NodeError&) {
+    FAIL() << "nobody gave it one: the configuration is wrong";
+  } catch (const UserError&) {
+  }
+}
+
 TEST(DeviceMap, AGpuIsMeantByItsNameByAnAllocationOrByBeingThere) {
   const Variable visible("CUDA_VISIBLE_DEVICES", nullptr), step("SLURM_STEP_GPUS", nullptr),
       job("SLURM_JOB_GPUS", nullptr);

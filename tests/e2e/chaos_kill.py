@@ -77,7 +77,7 @@ class Round:
         memory = Memory(self.store)
         victim = self.dice.choice(pids)
         # A supervisor's preparation (plan, audit) is no launch of it: the command ends with it.
-        self.preparing = '"prepare":true' in "".join(command_of(victim))
+        self.preparing = '"mode":"prepare"' in "".join(command_of(victim))
         if not send(victim, signal.SIGKILL):
             return False
         tally = self.tally

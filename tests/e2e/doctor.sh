@@ -19,7 +19,7 @@ expect 0 "$depthgrid" doctor store --json --site cluster.yaml
 check 'j["schema"] == 1 and j["problems"] == 0'
 check 'all({"check", "result", "seen", "cure"} <= set(f) for f in j["findings"])'
 check 'all(f["cure"] for f in j["findings"] if f["result"] != "ok")'
-check '{"file system", "free space", "clock", "locks", "cores", "memory", "/dev/shm", "umask", "GPUs", "NCCL", "Slurm", "job arrays", "submit limit", "KillWait", "GraceTime of gpu"} <= {f["check"] for f in j["findings"]}'
+check '{"file system", "permissions", "free space", "clock", "locks", "cores", "memory", "/dev/shm", "umask", "GPUs", "NCCL", "NCCL between GPUs", "Slurm", "job arrays", "submit limit", "KillWait", "GraceTime of gpu"} <= {f["check"] for f in j["findings"]}'
 check 'any(f["check"] == "GraceTime of gpu" and f["result"] == "warning" and "slurm.signal_delay (180 s)" in f["cure"] for f in j["findings"])'
 check 'any(f["check"] == "submit limit" and "200" in f["seen"] for f in j["findings"])'
 if [ -x "$build/depthgrid-worker" ] && command -v mpirun >/dev/null; then

@@ -48,6 +48,7 @@ COMMANDS = [
     "generate hidden=4,s0 s --prompt 1,2,3 --tokens 3 --json",
     "export hidden=4,s0 s --out w.safetensors --json",
     "retry hidden=4,s0 s --json",
+    "retry --node n1 s --json",
     "cancel hidden=4,s0 s --json",
     "pack s --json",
     "gc s --json",

@@ -101,6 +101,22 @@ same calm asked
 expect 0 "$depthgrid" retry lr=0.002,s0 asked --json
 check 'j["cells"][0]["outcome"] == "not_failed"'
 
+# A node that is left out: status names it, its cause and the command that readmits it.
+mkdir asked/nodes
+echo '{"schema": 1, "node": "n7", "cause": "device", "why": "the card is lost", "when": "2026-01-01T00:00:00Z",
+  "task": "5_1", "launch": "0a1b"}' >asked/nodes/n7.json
+expect 0 "$depthgrid" status asked
+says out "depthgrid retry --node n7 asked"
+expect 0 "$depthgrid" status asked --json
+check '[(n["node"], n["cause"], n["times"]) for n in j["nodes_left_out"]] == [("n7", "device", 1)]'
+expect 0 "$depthgrid" retry --node n7 asked --dry-run --json
+check 'j["dry_run"] and j["nodes"] == [{"node": "n7", "outcome": "readmitted"}]'
+expect 0 "$depthgrid" retry --node n7 asked
+expect 0 "$depthgrid" retry --node n7 asked --json
+check 'j["nodes"] == [{"node": "n7", "outcome": "not_left_out"}]'
+expect 0 "$depthgrid" status asked --json
+check 'j["nodes_left_out"] == []'
+
 # The same in a team of two ranks, the others of which hear of it from the first.
 options+=(--set resources.ranks_per_job=2)
 ranks 2 team-calm

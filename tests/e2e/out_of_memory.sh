@@ -31,7 +31,7 @@ cp "$build/depthgrid-worker" programs/real-worker
 cat >programs/depthgrid-worker <<W
 #!/usr/bin/env bash
 if mkdir "$scratch/\$LIMIT_ONCE" 2>/dev/null; then ulimit -S -v "\$ROOM"; else ulimit -S -v unlimited; fi
-case \$* in *'"cell":"'[0-9a-f]*) [ -z "\${FRESH_DIES:-}" ] || kill -9 \$\$ ;; esac
+case \$* in *'"mode":"apart"'*) [ -z "\${FRESH_DIES:-}" ] || kill -9 \$\$ ;; esac
 exec "$scratch/programs/real-worker" "\$@"
 W
 chmod +x programs/depthgrid-worker

@@ -87,6 +87,16 @@ says err "tasks are found in the queue by it"
 expect 2 submit refused -- --array=0-9
 SBATCH_WAIT=1 expect 2 submit refused
 says err "SBATCH_WAIT"
+SBATCH_NO_REQUEUE=1 expect 2 submit refused
+says err "slurm.requeue"
+expect 2 submit refused -- --exclude=n1
+says err "slurm.exclude"
+expect 78 submit refused -- -t 9:00:00
+says err "--time after --: 9:00:00 is above the limit of partition gpu (8:00:00)"
+SBATCH_TIMELIMIT=9:00:00 expect 78 submit refused
+says err "SBATCH_TIMELIMIT: 9:00:00"
+expect 0 submit refused --dry-run --json -- -t 2
+check "all('--signal=B:USR1@60' in a['script'] for a in j['arrays'])"
 expect 0 submit tested --test-only --json
 check "'to start' in j['sbatch'] and j['tasks'] == 4 and not any(a['job'] for a in j['arrays'])"
 queue_empty || fail "something was submitted"

@@ -41,6 +41,24 @@ wait_for 120 "end of the cancelled tasks" queue_empty_soon
 ! scontrol -o show jobs | grep -q 'JobState=TIMEOUT' || fail "a task ran into its limit"
 seen "time limit: $(attempts_that timed stopped) launches stopped with a checkpoint, $task went back"
 
+# The same where sbatch is told the time limit beside the script: the signal is that of the time that wins.
+for told in words environment; do
+  store=timed_by_$told
+  if [ "$told" = words ]; then
+    submit "$store" "${very_long[@]}" --set slurm.signal_delay=10 --set seeds=1 -- -t 2 >submitted
+  else
+    SBATCH_TIMELIMIT=2 submit "$store" "${very_long[@]}" --set slurm.signal_delay=10 --set seeds=1 >submitted
+  fi
+  wait_for 60 "running task" running 1
+  grep -q 'signal=B:USR1@60$' "$store"/submissions/*/array-0.sbatch || fail "the signal of another time: $(grep signal "$store"/submissions/*/array-0.sbatch)"
+  task=$(squeue -h -r -t R -o %i | head -1)
+  wait_for 180 "task that goes back by itself" state_is "$task" PENDING
+  a_checkpoint "$store" || fail "no checkpoint at the time limit by $told"
+  "$depthgrid" cancel "$store" --all >/dev/null
+  wait_for 120 "end of the cancelled tasks" queue_empty_soon
+  seen "time limit by $told: $task went back with a checkpoint"
+done
+
 # Preemption, with a signal for the script at the start of the grace time.
 submit preempted "${long[@]}" >submitted
 wait_for 60 "running tasks" running 4
@@ -99,7 +117,16 @@ scontrol update nodename=n[2-4] state=resume
 wait_for 60 "end of the task" queue_empty_soon
 all_done fault
 grep -h '"host"' fault/launches/*/attempt-*.json | sort | uniq -c
-seen "a node at fault is left out"
+# It stays left out, by name and cause, until somebody readmits it.
+expect 0 "$depthgrid" status fault --json
+check "[n['node'] for n in j['nodes_left_out']] == ['n1']"
+expect 0 submit fault --set train.steps=401 --dry-run --json
+check "all('--exclude=n1' in a['script'] for a in j['arrays'])"
+says err "depthgrid retry --node n1"
+expect 0 "$depthgrid" retry --node n1 fault
+expect 0 submit fault --set train.steps=401 --dry-run --json
+check "not any('--exclude' in a['script'] for a in j['arrays'])"
+seen "a node at fault is left out, named, and readmitted"
 
 # A node whose driver has lost its card is seen before anything is trained on it.
 mkdir -p smi
@@ -119,6 +146,9 @@ wait_for 120 "end of the tasks" queue_empty_soon
 all_done lost
 grep -q "GPU is lost" lost/launches/node-check-*/attempt-1.json || fail "no record of the fault"
 ! grep -l '"end": "done"' lost/launches/*/attempt-*.json | xargs grep -l '"host": "n1"' || fail "n1 has trained"
+expect 0 "$depthgrid" status lost
+says out "GPU is lost"
+says out "depthgrid retry --node n1 lost"
 seen "a card that is lost is seen at a task's begin"
 
 # A requeue that Slurm refuses: the task's cells are submitted anew, with the same options of sbatch.

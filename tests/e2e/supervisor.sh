@@ -187,7 +187,8 @@ PMIX_RANK=0 SLURM_STEP_ID=0 expect 0 "$depthgrid" run "$sweep" "${options[@]}" -
 ids=$("$depthgrid" results plain --json | python3 -c 'import json,sys; print(*(c["id"] for c in json.load(sys.stdin)["cells"]))')
 read -r -a ids <<<"$ids"
 printf '%s %s\n%s %s\n' "${ids[@]}" >tasks.txt
-expect 0 "$depthgrid" supervise "$sweep" "${options[@]}" --store tasked -q -j 1 --tasks tasks.txt --task 1
+expect 0 "$depthgrid" supervise "$sweep" "${options[@]}" --store tasked -j 1 --tasks tasks.txt --task 1
+says err "100 % (2 of 2 cells)" # its own, not those of the sweep
 expect 3 "$depthgrid" status tasked --json
 check "j['counts']['completed'] == 2"
 SLURM_ARRAY_TASK_ID=0 expect 0 "$depthgrid" supervise "$sweep" "${options[@]}" --store tasked -q -j 1 --tasks tasks.txt

@@ -14,7 +14,7 @@
 #include "core/base/error.hpp"
 #include "distributed/bucket_sync.hpp"
 #include "tests/gpu/gpu_case.hpp"
-#include "tests/gpu/thread_group.hpp"
+#include "tests/support/thread_group.hpp"
 
 namespace depthgrid::testing {
 namespace nccl_test {

@@ -82,6 +82,8 @@ TEST_P(Buckets, HoldCompleteGradientsWhenTheirSumsBegin) {
   }
   EXPECT_GE(watched.buckets->size(), 3);
   EXPECT_EQ(elements, watched.built->arena->gradients().numel()) << "each is summed once";
+  EXPECT_EQ(static_cast<std::int64_t>(watched.sync.begun.size()), watched.buckets->size())
+      << "one sum for both cells";
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, Buckets, ::testing::ValuesIn(model_cases()),
@@ -99,8 +101,8 @@ TEST(GradientBuckets, OfAModelOfSeparateLayersBeginBeforeTheBackwardPassEnds) {
       << "all but that of the embedding";
   // Last columns first, whatever order autograd takes.
   const float* before = nullptr;
-  for (std::size_t i = 0; i < watched.sync.begun.size(); i += 2) {
-    const float* at = watched.sync.begun[i].where.const_data_ptr<float>();
+  for (const RecordedSums::Begun& b : watched.sync.begun) {
+    const float* at = b.where.const_data_ptr<float>();
     if (before != nullptr) {
       EXPECT_LT(at, before);
     }

@@ -7,7 +7,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 
-#include "models/routing/calibration.hpp"
+#include "models/calibration.hpp"
 
 namespace depthgrid {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "core/config/gathered_execution.hpp"
+#include "core/config/facts/gathered_execution.hpp"
 #include "models/cost_model.hpp"
 
 namespace depthgrid {

@@ -7,7 +7,7 @@
 #include "core/base/nan.hpp"
 #include "core/config/axis_labels.hpp"
 #include "core/data/eval_batches.hpp"
-#include "models/routing/calibration.hpp"
+#include "models/calibration.hpp"
 
 namespace depthgrid {
 

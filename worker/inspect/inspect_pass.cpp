@@ -9,8 +9,8 @@
 #include <ATen/ops/ones.h>
 
 #include "core/base/error.hpp"
+#include "models/calibration.hpp"
 #include "models/ops/cell_cross_entropy.hpp"
-#include "models/routing/calibration.hpp"
 #include "worker/inspect/inspect_model.hpp"
 
 namespace depthgrid {

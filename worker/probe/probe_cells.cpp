@@ -19,8 +19,8 @@
 #include "core/base/json_text.hpp"
 #include "core/base/log.hpp"
 #include "core/base/output.hpp"
-#include "core/config/probe_sample.hpp"
-#include "core/config/state_volume.hpp"
+#include "core/config/facts/probe_sample.hpp"
+#include "core/config/facts/state_volume.hpp"
 #include "core/config/sweep/observation.hpp"
 #include "core/train/train_options.hpp"
 #include "storage/cells/look_file.hpp"
@@ -106,16 +106,14 @@ std::string settings_json(const CellConfig& leaves) {
 void require_sequences(const CellConfig& leaves, const std::vector<std::string>& names) {
   for (const ProbeSampleLeaf& sample : probe_sample_leaves()) {
     if (std::ranges::find(names, sample.probe) == names.end()) continue;
-    const std::string problem = sample_refusal(
-        [&](std::string_view path) -> const Value& { return leaves.at(path); }, sample.path);
+    const std::string problem = sample_refusal(leaves.by_path(), sample.path);
     if (!problem.empty()) throw UserError(ExitCode::Usage, "probe: " + problem);
   }
 }
 
 /// @throws UserError if the raw states of so many looks are more than the leaves allow.
 void require_room(const CellConfig& leaves, std::size_t looks) {
-  StateVolume volume =
-      state_volume([&](std::string_view path) -> const Value& { return leaves.at(path); });
+  StateVolume volume = state_volume(leaves.by_path());
   volume.looks = static_cast<std::int64_t>(looks);
   if (const std::string problem = state_refusal(volume); !problem.empty()) {
     throw UserError(ExitCode::Usage, "probe: " + problem);

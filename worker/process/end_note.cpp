@@ -28,7 +28,7 @@ void note_ends_in(const std::filesystem::path& file) {
   std::memcpy(node.data(), line.data(), node_bytes);
 }
 
-void note_end(int code, bool here) noexcept {
+void note_end(int code, bool here, const char* cause) noexcept {
   if (note_path.front() == '\0' || code < 0 || code > 999) return;
   const int file = open(note_path.data(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0640);
   if (file < 0) return;  // another rank was first
@@ -37,6 +37,10 @@ void note_end(int code, bool here) noexcept {
                                     static_cast<char>('0' + code % 10), '\n'};
   [[maybe_unused]] auto written = write(file, text.data(), text.size());
   if (here) written = write(file, node.data(), node_bytes);
+  if (here && *cause != '\0') {
+    written = write(file, cause, std::strlen(cause));
+    written = write(file, "\n", 1);
+  }
   close(file);
 }
 

@@ -153,6 +153,11 @@ void Progress::cell_failed(std::size_t row, const std::string& why) {
   outbox_.push_back(std::move(failed));
 }
 
+void Progress::cell_cancelled(std::size_t row) {
+  const std::lock_guard lock(mutex_);
+  outbox_.push_back({.kind = LiveKind::Cancelled, .rank = options_.rank, .rows = {row}});
+}
+
 void Progress::cell_diverged(std::size_t row, std::int64_t step) {
   const std::lock_guard lock(mutex_);
   outbox_.push_back({.kind = LiveKind::Diverged,

@@ -68,6 +68,9 @@ class Progress {
   /// This cell has failed for good.
   void cell_failed(std::size_t row, const std::string& why);
 
+  /// A user has ended this cell.
+  void cell_cancelled(std::size_t row);
+
   /// This cell has a result: it diverged.
   void cell_diverged(std::size_t row, std::int64_t step);
 

@@ -82,7 +82,14 @@ DeviceChoice choose_device(const CellConfig& run, Collective& world, int local_r
   const auto [mine, meant] = allowed_gpus(run);
   const std::vector<RankGpus> all = seen_by_all(world, {mine.count, mine.problem, meant});
   bool on_gpus = false;
-  agree(world, [&] { on_gpus = trains_on_gpus(wanted, all); });
+  agree(world, [&] {
+    try {
+      on_gpus = trains_on_gpus(wanted, all);
+    } catch (const NodeError& e) {  // all ranks end alike; the one that lacks a card says where
+      if (mine.count == 0) note_end(static_cast<int>(e.code()), true, e.cause());
+      throw;
+    }
+  });
   if (!on_gpus) {
     say_why_not(mine, world);
     return cpu;

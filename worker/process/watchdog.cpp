@@ -49,10 +49,8 @@ void Watchdog::watch(HangLimit limit, std::function<void(const LastSign& last)> 
     const Stopwatch clock;
     std::unique_lock lock(mutex_);
     while (!wake_.wait_for(lock, kLook, [this] { return resting_; })) {
-      // The phase first: whoever sees a new one sees the sign of life with which it began.
-      const WorkPhase phase = phase_.load(std::memory_order_acquire);
-      const std::int64_t beats = beats_.load(std::memory_order_acquire);
-      if (judge.look(beats, phase, clock.seconds())) return expired(last());
+      const LifeSign sign = life();
+      if (judge.look(sign.beats, sign.phase, clock.seconds())) return expired(last());
     }
   });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -78,6 +76,12 @@ LastSign Watchdog::last() const noexcept {
   return {.phase = phase_.load(std::memory_order_relaxed),
           .step = step_.load(std::memory_order_relaxed),
           .silent = static_cast<double>(passed) * 1e-9};
+}
+
+LifeSign Watchdog::life() const noexcept {
+  // The phase first: whoever sees a new one sees the sign of life with which it began.
+  const WorkPhase phase = phase_.load(std::memory_order_acquire);
+  return {.phase = phase, .beats = beats_.load(std::memory_order_acquire)};
 }
 
 void Watchdog::rest() {

@@ -7,8 +7,9 @@
 #include <mutex>
 #include <thread>
 
-#include "worker/process/hang_judge.hpp"
-#include "worker/process/work_phase.hpp"
+#include "sweeps/live/hang_judge.hpp"
+#include "sweeps/live/life_sign.hpp"
+#include "sweeps/live/work_phase.hpp"
 
 namespace depthgrid {
 
@@ -49,6 +50,8 @@ class Watchdog {
 
   /// May be called by a signal handler.
   LastSign last() const noexcept;
+  /// What it has seen so far, for who watches from outside.
+  LifeSign life() const noexcept;
 
   /// Ends the watch.
   void rest();

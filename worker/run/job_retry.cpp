@@ -27,7 +27,8 @@ namespace {
 ///          memory use.
 int train_apart(RunOrder order, const CellId& cell, const DeviceChoice& device,
                 const std::function<bool()>& stopped) {
-  order.cell = cell;
+  order.mode = RunMode::Apart;
+  order.cells = {cell};
   order.board.clear();       // the process that waits for it goes on telling
   order.progress = "quiet";  // this process goes on drawing
   malloc_trim(0);
@@ -80,7 +81,7 @@ bool JobRetry::out_of_memory(const SessionJob& job, const std::vector<std::int64
     return false;
   }
   const CellPlan& cell = run_.sweep.cells[job.rows.front()];
-  if (!order_.cell.empty()) {  // the process that waits for this one decides what is next
+  if (order_.mode == RunMode::Apart) {  // the process that waits for this one decides what is next
     code_ = ExitCode::OutOfMemory;
     queue_.give_up(job.rows);
     return false;

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <exception>
-#include <limits>
 #include <optional>
 #include <string>
 #include <thread>
@@ -30,6 +29,7 @@
 #include "worker/process/crash_mark.hpp"
 #include "worker/process/device_fault.hpp"
 #include "worker/process/end_note.hpp"
+#include "worker/process/life_teller.hpp"
 #include "worker/process/memory_use.hpp"
 #include "worker/process/quit_report.hpp"
 #include "worker/process/stop_signals.hpp"
@@ -62,11 +62,9 @@ void tell_of_device(const Sweep& sweep, const RunContext& run) {
   }
 }
 
-/// A supervisor looks after the budgets for its launches, a rank for the process that retries a
-/// cell.
+/// Who watches other processes looks after the budgets for them.
 bool watches_budget(const RunOrder& order, const Collective& world, const Sweep& sweep) {
-  const bool watched = !order.board.empty() || !order.cell.empty() || order.prepare;
-  return world.rank() == 0 && !watched && has_budget(sweep.run);
+  return world.rank() == 0 && order.mode == RunMode::Run && has_budget(sweep.run);
 }
 
 /// Packs the store and reports the outcome of the run on stderr. @return  cells that have failed
@@ -109,7 +107,7 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   }
   watchdog.enter(WorkPhase::Waiting);  // what has no team, or is over, waits for all others
   TeamOutcome outcome{.stopped = on_any(world, run.permit.stopped || stop_requested())};
-  if (!outcome.stopped && !run.team.idle() && !order.prepare) {
+  if (!outcome.stopped && !run.team.idle() && order.mode != RunMode::Prepare) {
     outcome = run.team.leads() ? lead_team(run, order, planned_jobs(sweep, wanted, run, local_size))
                                : follow_team(run);
   }
@@ -119,7 +117,7 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   run.progress.close();  // the first rank's, when all others have told their last news
   std::int64_t failed = total(world, outcome.failed);
   // Without a launcher, the program that started this one does it.
-  const bool concludes = under_launcher() && order.board.empty();
+  const bool concludes = under_launcher() && order.mode == RunMode::Run;
   if (world.rank() == 0 && concludes) failed += conclude(order, sweep, store, stopped);
   failed = largest(world, failed);
   log_quietly(LogLevel::Info,
@@ -158,7 +156,7 @@ ExitCode run_marked(const RunOrder& order, Collective& world, int local_rank, in
     throw;
   } catch (const std::exception& e) {
     if (is_out_of_memory(e)) {
-      const bool alone = world.size() > 1 && order.board.empty();
+      const bool alone = world.size() > 1 && order.mode == RunMode::Run;
       throw UserError(
           ExitCode::OutOfMemory,
           fmt::format("{}{:.0f} MB; {}{}", kOutOfMemoryWords, largest_peak_bytes() / 1e6, e.what(),
@@ -174,8 +172,8 @@ ExitCode run_marked(const RunOrder& order, Collective& world, int local_rank, in
         std::this_thread::sleep_for(kForTheCulprit);
         note_end(static_cast<int>(ExitCode::Infrastructure), false);
       }
-      throw UserError(
-          ExitCode::Infrastructure,
+      throw NodeError(
+          ExitCode::Infrastructure, "card",
           fmt::format("{}: a fault of a card, its driver or the network; what is recorded is kept, "
                       "and the same command goes on from the last checkpoint",
                       e.what()));
@@ -189,10 +187,9 @@ ExitCode run_marked(const RunOrder& order, Collective& world, int local_rank, in
   }
 }
 
-/// RunOrder::hang, as the watchdog takes it.
-HangLimit limit_of(double seconds) {
-  if (seconds < 0) return std::numeric_limits<double>::infinity();
-  return seconds > 0 ? HangLimit(seconds) : HangLimit();
+void note_error(const UserError& error) {
+  const auto* const of_node = dynamic_cast<const NodeError*>(&error);
+  note_end(static_cast<int>(error.code()), true, of_node == nullptr ? "" : of_node->cause());
 }
 
 }  // namespace
@@ -203,10 +200,17 @@ int run(const RunOrder& order, int argc, char** argv) {
   // Before MPI, which waits for every rank.
   Watchdog watchdog;
   const QuitReport report(watchdog, launcher_rank());
-  watchdog.watch(limit_of(order.hang), end_hung);
+  watchdog.watch(hang_limit(order.hang), end_hung);
+  std::optional<LifeTeller> life;
+  if (!order.board.empty() && launcher_rank() == 0) life.emplace(watchdog, order.board, order.hang);
   FaultPoint().pass(0, order.cells);
   if (!under_launcher()) {
-    return static_cast<int>(run_marked(order, *make_self_collective(), 0, 1, watchdog));
+    try {
+      return static_cast<int>(run_marked(order, *make_self_collective(), 0, 1, watchdog));
+    } catch (const UserError& e) {
+      note_error(e);
+      throw;
+    }
   }
   MpiEnv mpi(argc, argv);
   const auto world = mpi.world();
@@ -222,8 +226,8 @@ int run(const RunOrder& order, int argc, char** argv) {
     if (world->rank() == 0) log(LogLevel::Error, e.what());
     world->barrier();
     return static_cast<int>(e.code());
-  } catch (const UserError& e) {           // the other ranks wait for this one: end them too
-    note_end(static_cast<int>(e.code()));  // at once: others lose their connections to this rank
+  } catch (const UserError& e) {  // the other ranks wait for this one: end them too
+    note_error(e);                // at once: others lose their connections to this rank
     report_alone(*world, e);
     MpiEnv::abort(e.code());
   } catch (const std::exception& e) {

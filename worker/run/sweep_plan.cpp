@@ -90,7 +90,7 @@ Store opened_store(const RunOrder& order, Collective& world) {
 
 void publish_sweep(const RunOrder& order, Collective& world, const Sweep& sweep, const Store& store,
                    Progress& progress) {
-  if (!order.cell.empty() || !order.board.empty()) return;
+  if (!order.plans()) return;
   agree_on_first(world, [&] {
     // A task: submit has published its plan, which may not be the newest any more.
     if (!order.cells.empty() && all_planned(store, order.cells)) return;
@@ -103,7 +103,7 @@ void publish_sweep(const RunOrder& order, Collective& world, const Sweep& sweep,
 
 void begin_again(const RunOrder& order, Collective& world, const Sweep& sweep, const Store& store,
                  Progress& progress) {
-  if (!order.cell.empty() || !order.board.empty()) return;  // prepared by who started it
+  if (!order.plans()) return;
   agree_on_first(world, [&] {
     LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))});
     const FormerValues former(store, sweep);
@@ -134,12 +134,10 @@ std::vector<bool> wanted_cells(const RunOrder& order, Collective& world, const S
     const std::set<std::string> named(order.cells.begin(), order.cells.end());
     for (std::size_t row = 0; row < sweep.cells.size(); ++row) {
       const CellId& id = sweep.cells[row].id;
-      const bool ours = chosen[row] && (order.cell.empty() || order.cell == id) &&
-                        (named.empty() || named.contains(id));
+      const bool ours = chosen[row] && (named.empty() || named.contains(id));
       marks += ours && !store.completed(id) && !is_cancelled(store, id) ? '1' : '0';
     }
-    if (order.cell.empty() && order.board.empty() && marks.find('1') != marks.npos)
-      tell_lost_results(sweep, store);
+    if (order.plans() && marks.find('1') != marks.npos) tell_lost_results(sweep, store);
   }
   std::vector<bool> out;
   for (const char mark : broadcast_text(world, marks, 0)) out.push_back(mark == '1');

@@ -172,7 +172,7 @@ TeamOutcome lead_team(RunContext& run, const RunOrder& order, std::vector<FusedJ
         return run.store.completed(run.sweep.cells[row].id);
       };
       if (std::ranges::any_of(cells, done)) streak.succeeded();
-    } else if (!order.board.empty() && waiting.seconds() > patience(leases) &&
+    } else if (order.mode == RunMode::Launch && waiting.seconds() > patience(leases) &&
                !queue.may_inherit()) {
       break;  // its supervisor has better use for these cores
     } else {

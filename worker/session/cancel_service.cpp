@@ -28,7 +28,7 @@ void CancelService::look() {
     recorder_.cancel_cell(e);
     const std::size_t row = job_.job.rows[e];
     log_quietly(LogLevel::Info, job_.run.sweep.cells[row].alias + ": cancelled");
-    job_.run.progress.cell_failed(row, "cancelled");
+    job_.run.progress.cell_cancelled(row);
   }
 }
 

@@ -14,7 +14,7 @@
 #include "core/probe/trajectory/trajectory_probe.hpp"
 #include "core/probe/weights/weights_probe.hpp"
 #include "models/probed_model.hpp"
-#include "models/routing/routing_probe.hpp"
+#include "models/routing_probe.hpp"
 #include "worker/session/gradient_watch.hpp"
 #include "worker/session/probe_tokens.hpp"
 

@@ -16,8 +16,8 @@
 #include <ATen/ops/zeros_like.h>
 
 #include "core/base/digest.hpp"
-#include "core/config/probe_sample.hpp"
-#include "core/config/state_volume.hpp"
+#include "core/config/facts/probe_sample.hpp"
+#include "core/config/facts/state_volume.hpp"
 #include "core/data/sampler.hpp"
 
 namespace depthgrid {
@@ -104,12 +104,11 @@ at::Tensor drawn_windows(const CellConfig& config, const Dataset& data) {
 }  // namespace
 
 std::int64_t probe_sequences(const CellConfig& config) {
-  return probe_set_sequences(
-      [&](std::string_view path) -> const Value& { return config.at(path); });
+  return probe_set_sequences(config.by_path());
 }
 
 std::int64_t probe_sequences(const CellConfig& config, std::string_view path) {
-  return sample_sequences([&](std::string_view of) -> const Value& { return config.at(of); }, path);
+  return sample_sequences(config.by_path(), path);
 }
 
 std::string probe_set_digest(const CellConfig& config, const Dataset& data) {

@@ -47,7 +47,7 @@ std::string open_log(const Store& store) {
 /// equal. A process that only prepares a run trains nothing: it needs no team.
 int chosen_ranks(const RunOrder& order, const Sweep& sweep, const DeviceChoice& device,
                  const CostTable& costs, Collective& world, int local_size) {
-  if (order.prepare) return 1;
+  if (order.mode == RunMode::Prepare) return 1;
   PackingOptions options = packing_options(sweep.run, 1);
   if (!options.auto_ranks) return static_cast<int>(options.ranks_per_job);
   options.teams = world.size();
@@ -139,7 +139,7 @@ ProgressOptions shared_options(const RunOrder& order, const Store& store, const 
     board = broadcast_text(world, board, 0);
   }
   out.board = store.live_dir() / board;
-  out.tells = order.board;
+  if (order.mode == RunMode::Launch) out.tells = order.board;
   out.has_result = [&](std::size_t row) { return store.completed(sweep.cells[row].id); };
   out.stop_requested = stop_requested;
   out.request_stop = request_stop;

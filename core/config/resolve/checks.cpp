@@ -4,13 +4,13 @@
 #include <initializer_list>
 #include <string>
 
-#include "core/config/probe_sample.hpp"
+#include "core/config/facts/probe_sample.hpp"
+#include "core/config/facts/state_volume.hpp"
 #include "core/config/resolve/control_checks.hpp"
 #include "core/config/resolve/derive.hpp"
 #include "core/config/resolve/rule_report.hpp"
 #include "core/config/schema.hpp"
 #include "core/config/start_name.hpp"
-#include "core/config/state_volume.hpp"
 #include "core/config/text_format.hpp"
 
 namespace depthgrid {
@@ -318,21 +318,17 @@ void check_probes(const Slots& s, const RuleReport& report) {
 void check_states(const Slots& s, const RuleReport& report) {
   const LeafRows& row = leaf_rows();
   if (s.integer(row.state_sequences) == 0) return;
-  const std::string problem = state_refusal(state_volume(
-      [&](std::string_view path) -> const Value& { return *s.values[leaf_index(path)]; }));
+  const std::string problem = state_refusal(state_volume(s.by_path()));
   if (problem.empty()) return;
   report({row.state_sequences, row.state_bytes, row.trajectory, row.probe_sequences}, problem);
 }
 
 /// Sequences that probes take: no more than the probe set has.
 void check_samples(const Slots& s, const RuleReport& report) {
-  const ValueOfLeaf leaf = [&](std::string_view path) -> const Value& {
-    return *s.values[leaf_index(path)];
-  };
   for (const ProbeSampleLeaf& sample : probe_sample_leaves()) {
     const std::size_t row = leaf_index(sample.path);
     if (s.null(row) || s.is(leaf_index(sample.schedule), "off")) continue;
-    const std::string problem = sample_refusal(leaf, sample.path);
+    const std::string problem = sample_refusal(s.by_path(), sample.path);
     if (!problem.empty()) report({row, leaf_rows().probe_sequences}, problem);
   }
 }

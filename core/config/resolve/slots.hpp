@@ -178,6 +178,10 @@ struct Slots {
   auto lookup() const {
     return [this](std::size_t leaf) -> const PooledValue& { return *values[leaf]; };
   }
+  /// The same by path.
+  auto by_path() const {
+    return [this](std::string_view path) -> const Value& { return *values[leaf_index(path)]; };
+  }
   const FamilyFacts& family() const;  // of `model.family`
   bool null(std::size_t leaf) const { return values[leaf]->is_null(); }
   std::int64_t integer(std::size_t leaf) const;

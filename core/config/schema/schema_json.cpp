@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json_text.hpp"
-#include "core/config/match.hpp"
 #include "core/config/schema.hpp"
 #include "core/config/schema/leaf_value.hpp"
 #include "core/config/schema/schema_rows.hpp"

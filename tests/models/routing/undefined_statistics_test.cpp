@@ -18,9 +18,9 @@
 #include <ATen/ops/zeros_like.h>
 
 #include "core/base/nan.hpp"
-#include "models/routing/routing_probe.hpp"
 #include "models/routing/routing_statistics.hpp"
 #include "models/routing/top_k.hpp"
+#include "models/routing_probe.hpp"
 #include "tests/core/probe/recorded_rows.hpp"
 #include "tests/support/model_cases.hpp"
 #include "tests/support/small_options.hpp"

@@ -124,10 +124,11 @@ TEST(CompareReport, JsonHasItsMembersAndNumbersInFullPrecision) {
   cells.arm("plain", {2.5, 2.45, 2.52, 2.48, 2.5}, "none");
   const Json json = answer_by(cells, {"d_model", "lr"}).json;
   EXPECT_EQ(names_in(json),
-            (std::set<std::string>{"schema",  "sweep",      "store",    "stores", "repeated",
-                                   "metric",  "unit",       "goal",     "note",   "sees_future",
-                                   "margin",  "confidence", "level",    "family", "outside",
-                                   "problem", "effects",    "variance", "tables", "until_ci"}));
+            (std::set<std::string>{
+                "schema",   "sweep",  "store",   "stores",         "repeated", "metric",
+                "unit",     "goal",   "note",    "sees_future",    "margin",   "confidence",
+                "level",    "family", "outside", "without_figure", "problem",  "effects",
+                "variance", "tables", "until_ci"}));
   EXPECT_EQ(json["schema"], 1);
   EXPECT_EQ(json["metric"], "final_loss.valid");
   const Json& table = json["effects"][0];
@@ -273,6 +274,31 @@ TEST(CompareReport, AnotherMetricThanTheSweepsOwnIsExploratory) {
     EXPECT_EQ(has(said.text, "exploratory"), other) << said.text;
     EXPECT_FALSE(said.json["effects"][0]["groups"][1]["contrast"]["holm_p"].is_null());
   }
+}
+
+TEST(CompareReport, TheOwnMetricReadFromCurvesIsExploratory) {
+  GridCells cells = widths();
+  for (CellSummary& cell : cells.listing.cells) {
+    cell.metrics["at_flops.final_loss.valid"] = cell.metrics["final_loss.valid"];
+  }
+  ComparisonQuery query;
+  query.by = {"d_model"};
+  query.metric = "final_loss.valid";
+  query.derived =
+      DerivedMetric{.name = "at_flops.final_loss.valid", .of = "final_loss.valid", .note = ""};
+  const CompareAnswer said = answer(cells, query, cells.rows());
+  EXPECT_EQ(said.json["effects"][0]["exploratory"], true);
+  EXPECT_TRUE(has(said.text, "own question is of final_loss.valid at the end of training"))
+      << said.text;
+}
+
+TEST(CompareReport, CompletedCellsWithoutAFigureAreNamedEverywhere) {
+  GridCells cells = widths();
+  cells.listing.cells[2].metrics["final_loss.valid"] = std::nan("");
+  const std::string& alias = cells.listing.cells[2].alias;
+  const CompareAnswer said = answer_by(cells, {"d_model"});
+  EXPECT_EQ(said.json["without_figure"], Json::array({alias}));
+  EXPECT_TRUE(has(said.text, "so left out: " + alias)) << said.text;
 }
 
 TEST(CompareReport, ALevelWithoutTheBaselineSaysWhyItHasNoDifference) {

@@ -1,32 +1,25 @@
 #include <filesystem>
-#include <fstream>
 #include <map>
 
 #include <gtest/gtest.h>
+#include <linux/magic.h>
 #include <nlohmann/json.hpp>
-#include <stdlib.h>
+#include <sys/stat.h>
 
 #include "core/base/error.hpp"
 #include "core/base/json_text.hpp"
 #include "sweeps/doctor/doctor_report.hpp"
-#include "sweeps/doctor/gpu_links.hpp"
 #include "sweeps/doctor/machine_checks.hpp"
-#include "sweeps/doctor/rank_checks.hpp"
 #include "sweeps/doctor/site_profile.hpp"
 #include "sweeps/doctor/slurm_checks.hpp"
 #include "sweeps/doctor/store_checks.hpp"
+#include "tests/storage/temporary_folder.hpp"
+#include "tests/sweeps/doctor/fake_commands.hpp"
 
 namespace depthgrid {
 namespace doctor_test {
 
 constexpr double kGiB = 1 << 30;
-
-/// Every warning and problem has a cure.
-void expect_level(const Finding& finding, FindingLevel level) {
-  EXPECT_EQ(finding.level, level) << finding.what << ": " << finding.seen;
-  EXPECT_FALSE(finding.seen.empty()) << finding.what;
-  EXPECT_TRUE(level == FindingLevel::Ok || !finding.cure.empty()) << finding.what;
-}
 
 TEST(Doctor, SpaceThatRunsOutIsAWarningAndNoneIsAProblem) {
   expect_level(space_finding(100 * kGiB, 1000000, true), FindingLevel::Ok);
@@ -46,9 +39,35 @@ TEST(Doctor, ClocksMayDifferByAMinute) {
 TEST(Doctor, AFolderThatIsNotThereIsJudgedByTheOneAbove) {
   const auto findings =
       store_findings(std::filesystem::temp_directory_path() / "no" / "such" / "store");
-  ASSERT_EQ(findings.size(), 4U);
+  ASSERT_EQ(findings.size(), 5U);
   for (const Finding& finding : findings) EXPECT_NE(finding.level, FindingLevel::Problem);
   EXPECT_FALSE(std::filesystem::exists(std::filesystem::temp_directory_path() / "no"));
+}
+
+TEST(Doctor, AStoreThatRunWouldRefuseForItsPermissionsIsAProblem) {
+  TemporaryFolder folder;
+  chmod(folder.path().c_str(), 0770);
+  const auto found = store_findings(folder.path());
+  ASSERT_NE(find(found, "permissions"), nullptr);
+  expect_level(*find(found, "permissions"), FindingLevel::Problem);
+  EXPECT_NE(find(found, "permissions")->cure.find("chmod go-w"), std::string::npos);
+  for (const bool below : {true, false}) {  // stores that are made in it have modes of their own
+    const auto above = store_findings(below ? folder.path() / "none" : folder.path(), !below);
+    expect_level(*find(above, "permissions"), FindingLevel::Ok);
+  }
+  chmod(folder.path().c_str(), 0750);
+  const auto closed = store_findings(folder.path());
+  expect_level(*find(closed, "permissions"), FindingLevel::Ok);
+  EXPECT_EQ(find(closed, "permissions")->seen, "mode 750");
+}
+
+TEST(Doctor, AFileSystemWithoutModesIsNamedAlsoWhereTheStoreIsNotThereYet) {
+  for (const bool is_store : {true, false}) {
+    const Finding found = permissions_finding("/media/stick", {0777, EXFAT_SUPER_MAGIC}, is_store);
+    expect_level(found, FindingLevel::Problem);
+    EXPECT_NE(found.seen.find("exfat"), std::string::npos) << found.seen;
+    EXPECT_EQ(found.cure.find("chmod go-w"), std::string::npos) << found.cure;
+  }
 }
 
 TEST(Doctor, TheMachineHasCoresMemoryAndAUmask) {
@@ -72,83 +91,6 @@ TEST(Doctor, TheMachineHasCoresMemoryAndAUmask) {
   expect_level(data_finding(nullptr), FindingLevel::Ok);
   expect_level(data_finding("/nowhere/at/all"), FindingLevel::Problem);
   expect_level(data_finding("/"), FindingLevel::Ok);
-}
-
-/// Answers by the first word, or the first two; anything else is not found.
-CommandRunner answers(const std::map<std::string, CommandAnswer>& known) {
-  return [known](const std::vector<std::string>& command, double) {
-    const std::string two = command[0] + (command.size() > 1 ? " " + command[1] : "");
-    for (const std::string& words : {two, command[0]}) {
-      if (const auto at = known.find(words); at != known.end()) return at->second;
-    }
-    return CommandAnswer{.code = 127, .late = false, .out = "", .err = ""};
-  };
-}
-
-CommandAnswer says(const std::string& out, int code = 0, const std::string& err = "") {
-  return {.code = code, .late = false, .out = out, .err = err};
-}
-
-const Finding* find(const std::vector<Finding>& findings, const std::string& what) {
-  for (const Finding& finding : findings) {
-    if (finding.what == what) return &finding;
-  }
-  return nullptr;
-}
-
-/// A folder with stand-ins for the programs.
-struct Programs {
-  std::filesystem::path folder;
-  Programs() {
-    std::string name = (std::filesystem::temp_directory_path() / "doctor-test.XXXXXX").string();
-    folder = mkdtemp(name.data());
-    for (const char* program : {"depthgrid", "depthgrid-worker"}) {
-      std::ofstream(folder / program) << "#!/bin/sh\n";
-      std::filesystem::permissions(folder / program, std::filesystem::perms::owner_all);
-    }
-  }
-  ~Programs() { std::filesystem::remove_all(folder); }
-  RankTrial trial() const { return {folder / "depthgrid", folder, false}; }
-};
-
-TEST(Doctor, TwoRanksThatTrainAreWellAndThoseThatDoNotSayWhy) {
-  const Programs programs;
-  const auto version = says("mpirun (Open MPI) 4.1.4\n\nReport bugs\n");
-  const auto well =
-      mpi_findings(programs.trial(), answers({{"mpirun --version", version}, {"env", says("")}}));
-  ASSERT_NE(find(well, "two ranks"), nullptr);
-  expect_level(*find(well, "two ranks"), FindingLevel::Ok);
-  EXPECT_EQ(find(well, "mpirun")->seen, "mpirun (Open MPI) 4.1.4");
-  const auto ill = mpi_findings(
-      programs.trial(),
-      answers({{"mpirun --version", version}, {"env", says("", 1, "a\nno network\n\n")}}));
-  expect_level(*find(ill, "two ranks"), FindingLevel::Problem);
-  EXPECT_NE(find(ill, "two ranks")->seen.find("no network"), std::string::npos);
-  const auto none = mpi_findings(programs.trial(), answers({}));
-  expect_level(*find(none, "mpirun"), FindingLevel::Warning);
-  EXPECT_EQ(find(none, "two ranks"), nullptr);
-  std::filesystem::remove(programs.folder / "depthgrid-worker");
-  const auto half = mpi_findings(programs.trial(), answers({{"mpirun --version", version}}));
-  expect_level(*find(half, "worker"), FindingLevel::Problem);
-}
-
-TEST(Doctor, GpusNeedADriverThatAnswersAndThePlugin) {
-  const Programs programs;
-  const Machine none{.host = "h", .cores = 1, .memory_bytes = 0, .gpus = {}};
-  expect_level(gpu_findings(none, programs.trial(), answers({}))[0], FindingLevel::Ok);
-  const Machine two{.host = "h", .cores = 1, .memory_bytes = 0, .gpus = {"0", "1"}};
-  expect_level(gpu_findings(two, programs.trial(), answers({}))[0], FindingLevel::Problem);
-  const auto smi = says("NVIDIA H100, 570.1, 81559 MiB\nNVIDIA H100, 570.1, 81559 MiB\n");
-  const auto found = gpu_findings(two, programs.trial(), answers({{"nvidia-smi", smi}}));
-  expect_level(*find(found, "GPUs"), FindingLevel::Ok);
-  expect_level(*find(found, "CUDA and NCCL"), FindingLevel::Problem);
-}
-
-TEST(Doctor, LinksAreThoseOfTheTopology) {
-  EXPECT_EQ(links_finding("\tGPU0\tGPU1\nGPU0\t X \tNV18\nGPU1\tNV18\t X \n").seen,
-            "NVLink between all GPUs");
-  EXPECT_EQ(links_finding("\tGPU0\tGPU1\nGPU0\t X \tSYS\nGPU1\tSYS\t X \n").seen,
-            "1 of 1 pairs reach each other through the host");
 }
 
 constexpr const char* kConfig = R"(Configuration data as of 2026-01-01T00:00:00

@@ -5,6 +5,13 @@
 namespace depthgrid {
 namespace gpu_links_test {
 
+TEST(GpuLinks, AreThoseOfTheTopology) {
+  EXPECT_EQ(links_finding("\tGPU0\tGPU1\nGPU0\t X \tNV18\nGPU1\tNV18\t X \n").seen,
+            "NVLink between all GPUs");
+  EXPECT_EQ(links_finding("\tGPU0\tGPU1\nGPU0\t X \tSYS\nGPU1\tSYS\t X \n").seen,
+            "1 of 1 pairs reach each other through the host");
+}
+
 TEST(GpuLinks, PeerAccessIsReadFromTheMatrix) {
   const Finding all = peer_finding(
       " \tGPU0\tGPU1\t\n GPU0\tX\tOK\t\n GPU1\tOK\tX\t\n\nLegend:\n\n  X    = Self\n  OK   = "

@@ -55,6 +55,16 @@ TEST(LiveBoard, WaitsForTheRestOfALineAndSkipsWhatItCannotRead) {
   EXPECT_EQ(board.read(2, 0).size(), 1U);
 }
 
+TEST(LiveBoard, KeepsTheNewestSignOfLife) {
+  const TemporaryFolder folder;
+  const LiveBoard board(folder.path() / "live" / "a");
+  EXPECT_EQ(board.life().beats, 0);
+  EXPECT_EQ(board.life().phase, WorkPhase::StartUp);
+  board.sign_life({.phase = WorkPhase::Auditing, .beats = 7});
+  EXPECT_EQ(board.life().beats, 7);
+  EXPECT_EQ(board.life().phase, WorkPhase::Auditing);
+}
+
 TEST(LiveBoard, PassesAStopOnAndLeavesThePlaceOfOthers) {
   const TemporaryFolder folder;
   const LiveBoard first(folder.path() / "live" / "run"), second(folder.path() / "live" / "run");

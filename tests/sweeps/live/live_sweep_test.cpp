@@ -177,8 +177,41 @@ TEST(LiveSweep, ADivergedCellHasAResultAndIsNamed) {
   const LiveView view = sweep.view(3);
   EXPECT_EQ(view.cells_done, 1);
   ASSERT_EQ(view.news.size(), 1U);
-  EXPECT_FALSE(view.news[0].failed);
+  EXPECT_EQ(view.news[0].fate, LiveFate::Diverged);
   EXPECT_TRUE(view.news[0].text.ends_with(": diverged at step 7")) << view.news[0].text;
+}
+
+TEST(LiveSweep, ACancelledCellHasEndedAndHasNotFailed) {
+  LiveSweep sweep("s", {cell("a", 1, 0), cell("a", 1, 0)});
+  const LiveEvent told{.kind = LiveKind::Cancelled, .rows = {1}};
+  EXPECT_TRUE(sweep.apply(told, 1));
+  EXPECT_TRUE(sweep.apply(event_of(event_line(told)).value(), 2));
+  const LiveView view = sweep.view(3);
+  EXPECT_EQ(view.cells_done, 0);
+  EXPECT_DOUBLE_EQ(view.fraction, 0.5);
+  ASSERT_EQ(view.news.size(), 1U);
+  EXPECT_EQ(view.news[0].fate, LiveFate::Cancelled);
+  EXPECT_EQ(sweep.open(), Rows{0});
+}
+
+TEST(LiveSweep, ATaskCountsItsOwnCells) {
+  LiveCell done = cell("a", 1, 0), others = cell("a", 1, 0);
+  done.done = true;
+  done.counted = others.counted = false;
+  LiveSweep sweep("s", {done, others, cell("a", 1, 0), cell("a", 1, 0)});
+  EXPECT_EQ(sweep.cells(), 2);
+  EXPECT_EQ(sweep.done(), 0);
+  EXPECT_EQ(sweep.open(), (Rows{2, 3}));
+  sweep.finish(1);
+  EXPECT_DOUBLE_EQ(sweep.view(1).fraction, 0) << "another task has finished its cell";
+  sweep.finish(2);
+  EXPECT_DOUBLE_EQ(sweep.view(2).fraction, 0.5);
+  sweep.finish(3);
+  const LiveView end = sweep.view(3);
+  EXPECT_EQ(end.cells_done, 2);
+  EXPECT_EQ(end.cells, 2);
+  EXPECT_DOUBLE_EQ(end.fraction, 1);
+  EXPECT_DOUBLE_EQ(end.remaining, 0);
 }
 
 TEST(LiveSweep, DropsNewsOfAJobThatHasEnded) {

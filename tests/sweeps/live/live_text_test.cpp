@@ -26,7 +26,7 @@ LiveView view() {
           .jobs = {{0, "hidden=64,scale=1,s0 … hidden=64,scale=1,s1", 2, 120, 300, 2.41234, 2.52341,
                     420.3, ""},
                    {1, "standard,s0", 1, 300, 300, 2.1, 2.1, 99.4, "final evaluation"}},
-          .news = {{true, "hidden=32,scale=1,s0: out of memory"}}};
+          .news = {{LiveFate::Failed, "hidden=32,scale=1,s0: out of memory"}}};
 }
 
 TEST(LiveText, ShowsTheSweepAndEachJobAt80Columns) {
@@ -52,7 +52,7 @@ TEST(LiveText, NoLineIsAsWideAsTheScreen) {
   v.sweep = std::string(300, 'n');
   v.jobs[0].label = "深さ=深さ,さ … Δt=\x1b[31m";
   v.jobs[1].phase = std::string(90, 'p');
-  v.news.push_back({true, "x: " + std::string(200, 'w') + "\nsecond line"});
+  v.news.push_back({LiveFate::Failed, "x: " + std::string(200, 'w') + "\nsecond line"});
   for (int columns = 1; columns < 220; ++columns) {
     for (const std::string& line : live_lines(v, columns, 24)) {
       ASSERT_LT(display_width(line), static_cast<std::size_t>(std::max(columns, 2))) << line;
@@ -64,7 +64,8 @@ TEST(LiveText, NoLineIsAsWideAsTheScreen) {
 TEST(LiveText, FitsOnTheScreenAndCountsTheRest) {
   LiveView v = view();
   for (int i = 0; i < 1000; ++i) v.jobs.push_back(v.jobs[1]);
-  for (int i = 0; i < 50; ++i) v.news.push_back({true, fmt::format("cell{}: error", i)});
+  for (int i = 0; i < 50; ++i)
+    v.news.push_back({LiveFate::Failed, fmt::format("cell{}: error", i)});
   for (int rows = 1; rows < 40; ++rows) {
     EXPECT_LE(live_lines(v, 80, rows).size(), static_cast<std::size_t>(std::max(rows - 2, 1)));
   }
@@ -75,9 +76,12 @@ TEST(LiveText, FitsOnTheScreenAndCountsTheRest) {
 
 TEST(LiveText, NamesDivergedCellsAmongTheNews) {
   LiveView v = view();
-  v.news.push_back({false, "lr=1,s0: diverged at step 7"});
+  v.news.push_back({LiveFate::Diverged, "lr=1,s0: diverged at step 7"});
   EXPECT_EQ(live_lines(v, 80, 24).back(), "  lr=1,s0: diverged at step 7");
   EXPECT_TRUE(plain_line(v).ends_with("; 1 failed, 1 diverged"));
+  v.news.push_back({LiveFate::Cancelled, "lr=2,s0: cancelled"});
+  EXPECT_EQ(live_lines(v, 80, 24).back(), "  lr=2,s0: cancelled");
+  EXPECT_TRUE(plain_line(v).ends_with("; 1 failed, 1 diverged, 1 cancelled")) << plain_line(v);
   for (int i = 0; i < 2; ++i) v.news.push_back(v.news.back());
   EXPECT_EQ(live_lines(v, 80, 24).back(), "  1 failed, 3 diverged in all");
 }

@@ -45,8 +45,8 @@ TEST(ModelOrders, APromptThatIsNotUtf8IsTheUsersMistake) {
 TEST(RunOrder, IsTheDocumentedText) {
   EXPECT_EQ(order_text(RunOrder{"a.yaml", "results/a", {"train.steps=3"}, true, "json"}),
             R"({"schema":1,"file":"a.yaml","store":"results/a","set":["train.steps=3"],"yes":true,)"
-            R"("progress":"json","cell":"","only":"","rerun":[],"cells":[],"board":"",)"
-            R"("prepare":false,"hang":0.0})");
+            R"("progress":"json","only":"","rerun":[],"mode":"run","cells":[],"board":"",)"
+            R"("hang":0.0})");
 }
 
 TEST(RunOrder, ReadsBackWhatWasWritten) {
@@ -58,10 +58,18 @@ TEST(RunOrder, ReadsBackWhatWasWritten) {
   EXPECT_FALSE(order.yes);
   EXPECT_EQ(order.progress, "auto");
   RunOrder one = order;
-  one.cell = "98678699848f";
+  one.mode = RunMode::Apart;
+  one.cells = {"98678699848f"};
   one.only = "tag = 'a b'";
-  EXPECT_EQ(parse_order<RunOrder>(order_text(one)).cell, "98678699848f");
+  EXPECT_EQ(parse_order<RunOrder>(order_text(one)).mode, RunMode::Apart);
+  EXPECT_EQ(parse_order<RunOrder>(order_text(one)).cells, one.cells);
   EXPECT_EQ(parse_order<RunOrder>(order_text(one)).only, "tag = 'a b'");
+}
+
+TEST(RunOrder, AnUnknownModeIsAnError) {
+  std::string text = order_text(RunOrder{});
+  text.replace(text.find("\"run\""), 5, "\"walk\"");
+  EXPECT_THROW(parse_order<RunOrder>(text), Error) << text;
 }
 
 TEST(RunOrder, AnythingElseIsAnError) {

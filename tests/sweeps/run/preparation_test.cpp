@@ -9,6 +9,8 @@
 
 #include "core/base/error.hpp"
 #include "storage/files/loose_text.hpp"
+#include "storage/store.hpp"
+#include "sweeps/launch/launch_record.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
@@ -24,13 +26,25 @@ class PreparationTest : public ::testing::Test {
     return end_of(script, signals, budget);
   }
   int end_of(const std::string& script, StopWatch& signals, std::int64_t budget = 2) {
-    return prepare_sweep(
-        {"/bin/sh", "-c", "cd '" + folder_.path().string() + "'; echo >>tries; " + script}, signals,
-        {.budget = [budget](std::string_view) { return budget; }, .backoff = 0.01});
+    const std::string all = "cd '" + folder_.path().string() + "'; echo >>tries; " + script;
+    end_ = prepare_sweep(
+        {.command =
+             [&](const std::string& board) {
+               return std::vector<std::string>{"/bin/sh", "-c", "board='" + board + "'; " + all};
+             },
+         .store = folder_.path() / "store",
+         .cells = {"c1"},
+         .host = "n1",
+         .hang = hang_,
+         .retries = {.budget = [budget](std::string_view) { return budget; }, .backoff = 0.01}},
+        signals);
+    return end_.code;
   }
   std::size_t tries() const { return loose_text(folder_.path() / "tries").size(); }
 
   const TemporaryFolder folder_;
+  double hang_ = 0;
+  PreparationEnd end_;
 };
 
 TEST_F(PreparationTest, WhatWasKilledOrHasCrashedIsTriedAgain) {
@@ -49,6 +63,36 @@ TEST_F(PreparationTest, WhatIsRefusedIsNotTriedAgain) {
     EXPECT_EQ(end_of("exit " + std::to_string(static_cast<int>(code))), static_cast<int>(code));
   }
   EXPECT_EQ(tries(), 4U);
+}
+
+TEST_F(PreparationTest, WhatHasFailedIsRecordedWhereThereIsAStore) {
+  const Store store = Store::open_or_create(folder_.path() / "store");
+  EXPECT_EQ(end_of("[ $(wc -l <tries) = 2 ] || kill -9 $$"), 0);
+  const auto records = launch_records(store.root());
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_TRUE(records[0].id.starts_with("prepare-")) << records[0].id;
+  EXPECT_EQ(records[0].end, LaunchEnd::Killed);
+  EXPECT_EQ(records[0].cells, std::vector<std::string>{"c1"});
+  EXPECT_EQ(records[0].host, "n1");
+  EXPECT_EQ(records[0].cause, "");
+}
+
+TEST_F(PreparationTest, ANodeIsToBlameByItsCauseAndNotByACode) {
+  const Store store = Store::open_or_create(folder_.path() / "store");
+  EXPECT_EQ(end_of("exit 78"), 78);
+  EXPECT_EQ(end_.cause, "") << "a configuration was refused";
+  EXPECT_EQ(end_of("printf '078\\nn1\\ndevice\\n' >$board/end; exit 78"), 78);
+  EXPECT_EQ(end_.cause, "device");
+  EXPECT_EQ(launch_records(store.root()).back().cause, "device");
+  EXPECT_EQ(end_of("exit 127", 0), 127);
+  EXPECT_EQ(end_.cause, "library");
+}
+
+TEST_F(PreparationTest, WhatGivesNoSignOfLifeIsEndedAndTriedAgain) {
+  hang_ = 1;  // 24 s in a phase that only who watches from outside judges; of a start 4
+  const std::string signs = "echo '6 1' >$board/life.new; mv $board/life.new $board/life; ";
+  EXPECT_EQ(end_of(signs + "[ $(wc -l <tries) = 2 ] || exec sleep 600"), 0);
+  EXPECT_EQ(tries(), 2U);
 }
 
 TEST_F(PreparationTest, ASignalThatAsksTheWorkerToEndStopsTheRun) {

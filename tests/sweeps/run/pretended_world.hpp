@@ -27,6 +27,8 @@ struct Script {
   std::int64_t checkpoint = 0;
   bool loses_folder = false;  // its folder in the store cannot be written when it ends
   std::string says{};         // in its log
+  bool lives = false;         // it gives a sign of life each second
+  std::string cause{};        // what is wrong with its node
 };
 
 /// A world with a clock of its own.
@@ -124,6 +126,11 @@ class PretendedWorld {
     void kill() override {
       killed_ = true;
       world_.killed.push_back(plan_.id);
+    }
+    std::string cause() override { return script_.cause; }
+    LifeSign life() override {
+      return {.phase = script_.lives ? WorkPhase::Training : WorkPhase::StartUp,
+              .beats = script_.lives ? static_cast<std::int64_t>(world_.now_) : 0};
     }
     std::vector<LiveEvent> news() override {
       return std::vector<LiveEvent>(ended_ ? 1 : 0, {.kind = LiveKind::JobEnd});

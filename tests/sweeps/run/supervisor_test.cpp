@@ -234,7 +234,7 @@ TEST(Supervisor, ACellThatFitsNowhereIsSetAsideWithItsPeak) {
 
 TEST(Supervisor, APauseOfItsOwnIsNoSilenceOfItsLaunches) {
   SupervisorOptions options = slots(1);
-  options.silence = 10;
+  options.hang = 1;  // 19 s of a start
   World world(launches(1), options);
   world.plays("a", {{.seconds = 30}});
   world.pause_at = 2;  // for 25 s
@@ -334,16 +334,34 @@ TEST(Supervisor, ASignalStopsAllLaunches) {
   EXPECT_EQ(world.started.size(), 2U);
 }
 
+TEST(Supervisor, WhatGivesSignsOfLifeMayTakeLong) {
+  SupervisorOptions options = slots(1);
+  options.hang = 1;
+  World world(launches(1), options);
+  world.plays("a", {{.seconds = 500, .lives = true}});
+  EXPECT_EQ(world.run(), ExitCode::Done) << world.said;
+  EXPECT_EQ(world.started.size(), 1U);
+}
+
+TEST(Supervisor, WhoseNodeIsToBlameIsInItsRecord) {
+  World world(launches(1), slots(1));
+  world.plays("a", {{.seconds = 1, .code = 78, .settles = false, .cause = "device"}});
+  EXPECT_EQ(world.run(), ExitCode::BadConfig);
+  const auto records = launch_records(world.folder());
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].cause, "device");
+}
+
 TEST(Supervisor, SilenceForTooLongIsAHang) {
   SupervisorOptions options = slots(1);
-  options.silence = 50;
+  options.hang = 10;  // in training; a start may take four times as long, who watches adds 15 s
   World world(launches(1), options);
   world.plays("a", {{.seconds = 1e5}, {.seconds = 1}});
   EXPECT_EQ(world.run(), ExitCode::Done);
   const auto records = launch_records(world.folder());
   ASSERT_EQ(records.size(), 2U);
   EXPECT_EQ(records[0].end, LaunchEnd::Hang);
-  EXPECT_NEAR(records[0].seconds, 50, 2);
+  EXPECT_NEAR(records[0].seconds, 55, 2);
   EXPECT_EQ(records[1].end, LaunchEnd::Done);
 }
 

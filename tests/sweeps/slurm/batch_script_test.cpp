@@ -51,11 +51,17 @@ TEST(BatchScript, IsThisToTheLetter) {
 #SBATCH --output='/data/s/submissions/0a1b/logs/%A_%a.out'
 # Written by depthgrid submit. The cells of each task stand in the file of tasks.
 set -u
+# What asks for a stop before depthgrid listens is kept until it does.
+asked=
+for signal in USR1 USR2 TERM; do trap "asked=$signal" $signal; done
 # Slurm starts a script whose folder is missing in /tmp.
 cd '/data/s' || exit 73
 export DEPTHGRID_TASK_OFFSET=1000
 export SRUN_CPUS_PER_TASK="${SLURM_CPUS_PER_TASK:-1}"
-exec '/opt/depthgrid' supervise '/data/s/sweep.yaml' --store '/data/s' --yes -j 2 --tasks '/data/s/submissions/0a1b/tasks.txt' --requeue
+keep=(env --default-signal=USR1,USR2,TERM --block-signal=USR1,USR2,TERM)
+"${keep[@]}" true 2>/dev/null || keep=(env)
+trap '' USR1 USR2 TERM
+exec "${keep[@]}" DEPTHGRID_ASKED="$asked" '/opt/depthgrid' supervise '/data/s/sweep.yaml' --store '/data/s' --yes -j 2 --tasks '/data/s/submissions/0a1b/tasks.txt' --requeue
 )");
 }
 
@@ -96,49 +102,6 @@ TEST(BatchScript, EveryLeafOfTheClusterHasAnEffect) {
   EXPECT_NE(script({{"resources.ranks_per_job", Value(std::int64_t{2})}}), plain);
 }
 
-TEST(BatchScript, OptionsThatSubmitNeedsForItselfAreNamed) {
-  for (const char* word : {"--comment=mine",
-                           "--comm=mine",
-                           "--array=0-9",
-                           "-a0-9",
-                           "--wrap=true",
-                           "--signal=TERM@60",
-                           "-o",
-                           "-D",
-                           "--test-only",
-                           "--dependency=afterany:7",
-                           "-d",
-                           "--wait",
-                           "-W",
-                           "-M",
-                           "--clusters=other",
-                           "--kill-on-invalid-dep=no",
-                           "--nodes=3",
-                           "-N3",
-                           "-n",
-                           "--ntasks=4",
-                           "-c8",
-                           "--no-kill",
-                           "-k"}) {
-    EXPECT_TRUE(own_option(word)) << word;
-  }
-  for (const char* word : {"--account=a", "-A", "-p", "high", "--exclusive", "--no-requeue",
-                           "--gres=gpu:1", "--hold", "-t", "-C", "--wait-all-nodes=1"}) {
-    EXPECT_FALSE(own_option(word)) << word;
-  }
-}
-
-TEST(BatchScript, VariablesThatWouldWinAreNamed) {
-  const auto set = [](std::string variable) {
-    return own_variable([&](const std::string& name) { return name == variable; });
-  };
-  for (const char* name : {"SBATCH_ARRAY_INX", "SBATCH_SIGNAL", "SBATCH_WAIT", "SBATCH_CLUSTERS"}) {
-    ASSERT_TRUE(set(name)) << name;
-    EXPECT_NE(set(name)->find(name), std::string::npos);
-  }
-  EXPECT_FALSE(set("SBATCH_ACCOUNT"));
-}
-
 TEST(BatchScript, TheSignalComesNotBeforeHalfOfTheTime) {
   const auto signal = [](const char* time) {
     return task_request(make_config({{"resources.time", Value(time)}}), {}).signal_seconds;
@@ -146,6 +109,16 @@ TEST(BatchScript, TheSignalComesNotBeforeHalfOfTheTime) {
   EXPECT_EQ(signal("4:00:00"), 240);
   EXPECT_EQ(signal("8"), 240);
   EXPECT_EQ(signal("1"), 30);
+}
+
+TEST(BatchScript, TheSignalIsThatOfTheTimeThatWins) {
+  const CellConfig run = make_config({{"resources.time", Value("4:00:00")}});
+  const auto script = [&](std::optional<std::int64_t> seconds) {
+    return batch_script(task_request(run, {}, 0, seconds), array());
+  };
+  EXPECT_NE(script({}).find("--signal=B:USR1@240\n"), std::string::npos);
+  EXPECT_NE(script(120).find("--signal=B:USR1@60\n"), std::string::npos) << script(120);
+  EXPECT_NE(script(0).find("--signal=B:USR1@240\n"), std::string::npos) << "no limit";
 }
 
 TEST(BatchScript, TeamsAskForCoresAndCardsOfAllTheirRanks) {

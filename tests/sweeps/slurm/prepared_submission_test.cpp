@@ -3,30 +3,17 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
+#include "sweeps/slurm/slurm_text.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"
+#include "tests/sweeps/slurm/pretended_scheduler.hpp"
 
 namespace depthgrid {
 namespace prepared_submission_test {
 
 using Words = std::vector<std::string>;
 
-/// A Slurm that numbers arrays from 1 and shows a queue.
-struct Pretended {
-  std::string queue;
-  std::int64_t arrays = 0;
-  Words cancelled{};
-
-  SlurmClient client() {
-    return SlurmClient([this](const Words& command, double) {
-      CommandAnswer answer;
-      if (command[0] == "sbatch") answer.out = std::to_string(++arrays) + "\n";
-      if (command[0] == "squeue") answer.out = queue;
-      if (command[0] == "scancel") cancelled.assign(command.begin() + 1, command.end());
-      return answer;
-    });
-  }
-};
+using Pretended = depthgrid::testing::PretendedScheduler;
 
 class PreparedSubmissionTest : public ::testing::Test {
  protected:
@@ -44,7 +31,7 @@ class PreparedSubmissionTest : public ::testing::Test {
 TEST_F(PreparedSubmissionTest, EachIdIsKept) {
   Pretended slurm;
   PreparedSubmission prepared = two_arrays();
-  submit_prepared(prepared, store_, slurm.client());
+  submit_prepared(prepared, store_, slurm);
   const auto kept = submissions(store_.root());
   ASSERT_EQ(kept.size(), 1U);
   ASSERT_EQ(kept[0].arrays.size(), 2U);
@@ -68,7 +55,7 @@ TEST_F(PreparedSubmissionTest, ArraysHaveTheLimitOfParallelTasksTogether) {
   PreparedSubmission many = prepared(100, 4);
   EXPECT_EQ(shares(many), std::vector<std::int64_t>(10, 1));
   Pretended slurm;
-  submit_prepared(many, store_, slurm.client());
+  submit_prepared(many, store_, slurm);
   for (std::size_t i = 0; i < 10; ++i) {
     const std::string expected = i < 4 ? "" : "afterany:" + std::to_string(i - 3);
     EXPECT_EQ(many.arrays[i].dependency, expected) << i;
@@ -84,10 +71,11 @@ TEST_F(PreparedSubmissionTest, WhatWasSuspendedSubmitsNoMoreOnceAnotherHasTakenI
     other.arrays[i].comment = "depthgrid:0c2d:" + std::to_string(i);
   }
   keep_submission(store_.root(), other);
-  Pretended slurm{.queue = "1_0|PENDING|" + prepared.submission.arrays[0].comment +
-                           "|None\n8_0|PENDING|depthgrid:0c2d:0|None\n"
-                           "9_0|PENDING|depthgrid:0c2d:1|None\n"};
-  EXPECT_THROW(submit_prepared(prepared, store_, slurm.client(),
+  Pretended slurm;
+  slurm.tasks = queued_tasks("1_0|PENDING|" + prepared.submission.arrays[0].comment +
+                             "|None\n8_0|PENDING|depthgrid:0c2d:0|None\n"
+                             "9_0|PENDING|depthgrid:0c2d:1|None\n");
+  EXPECT_THROW(submit_prepared(prepared, store_, slurm,
                                [&] { return slurm.arrays > 0; }),  // during the first sbatch
                UserError);
   EXPECT_EQ(slurm.arrays, 1);
@@ -104,12 +92,44 @@ TEST_F(PreparedSubmissionTest, WhatWasSuspendedInTheLastCallWithdrawsWhatBothHav
   other.arrays.erase(other.arrays.begin());
   other.arrays[0].comment = "depthgrid:0c2d:0";
   keep_submission(store_.root(), other);
-  Pretended slurm{.queue = "1_0|PENDING|" + prepared.submission.arrays[0].comment +
-                           "|None\n2_0|PENDING|" + prepared.submission.arrays[1].comment +
-                           "|None\n9_0|PENDING|depthgrid:0c2d:0|None\n"};
-  EXPECT_THROW(submit_prepared(prepared, store_, slurm.client(), [&] { return slurm.arrays == 2; }),
+  Pretended slurm;
+  slurm.tasks = queued_tasks("1_0|PENDING|" + prepared.submission.arrays[0].comment +
+                             "|None\n2_0|PENDING|" + prepared.submission.arrays[1].comment +
+                             "|None\n9_0|PENDING|depthgrid:0c2d:0|None\n");
+  EXPECT_THROW(submit_prepared(prepared, store_, slurm, [&] { return slurm.arrays == 2; }),
                UserError);
   EXPECT_EQ(slurm.cancelled, Words{"2_0"}) << "nobody else has the first";
+}
+
+TEST_F(PreparedSubmissionTest, AfterALostAnswerTheQueueTellsWhatWasTaken) {
+  const auto told = [&](const std::string& queue, const std::string& silent) {
+    PreparedSubmission prepared = two_arrays();
+    Pretended slurm;
+    slurm.silent = silent;
+    slurm.taking = [&](const std::string& script) {
+      if (!script.ends_with("array-1.sbatch")) return;
+      const std::string comment = prepared.submission.arrays[1].comment;
+      if (!queue.empty()) slurm.tasks = queued_tasks(queue + "|PENDING|" + comment + "|None\n");
+      throw UncertainSubmission(ExitCode::TempFail, "sbatch: no answer within 60 s");
+    };
+    try {
+      submit_prepared(prepared, store_, slurm);
+    } catch (const UserError& e) {
+      EXPECT_EQ(e.code(), ExitCode::TempFail);
+      const auto kept = submission_of(store_.root(), prepared.submission.id);
+      return kept.value().arrays[1].job + ": " + e.what();
+    }
+    return std::string("no error");
+  };
+  const std::string taken = told("77_0", "");
+  EXPECT_TRUE(taken.starts_with("77: sbatch: no answer within 60 s\n")) << taken;
+  EXPECT_NE(taken.find("array-1.sbatch"), taken.npos) << taken;
+  EXPECT_NE(taken.find("array 77; before it, array 1"), taken.npos) << taken;
+  const std::string absent = told("", "");
+  EXPECT_TRUE(absent.starts_with(": ")) << absent;
+  EXPECT_NE(absent.find("shows no task of array-1.sbatch"), absent.npos) << absent;
+  const std::string unknown = told("", "squeue: gone");
+  EXPECT_NE(unknown.find("not known (squeue: gone)"), unknown.npos) << unknown;
 }
 
 }  // namespace prepared_submission_test

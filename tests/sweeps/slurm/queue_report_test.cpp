@@ -1,29 +1,23 @@
 #include "sweeps/slurm/queue_report.hpp"
 
-#include <cmath>
-
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "core/base/json_text.hpp"
+#include "sweeps/slurm/slurm_text.hpp"
 #include "sweeps/slurm/submission.hpp"
 #include "tests/storage/temporary_folder.hpp"
+#include "tests/sweeps/slurm/pretended_scheduler.hpp"
 
 namespace depthgrid {
 namespace queue_report_test {
 
-/// A Slurm that answers what it is told to.
-struct Answers {
-  CommandAnswer squeue, sacct;
-  std::vector<std::string> asked;
+using Pretended = depthgrid::testing::PretendedScheduler;
 
-  CommandRunner run() {
-    return [this](const std::vector<std::string>& command, double) {
-      asked.push_back(command.front());
-      return command.front() == "sacct" ? sacct : squeue;
-    };
-  }
-};
+/// What a scheduler says now.
+QueueReport report_of(const TemporaryFolder& folder, const Pretended& slurm) {
+  return QueueWatch(slurm, [] { return 0.0; }).report(folder.path());
+}
 
 void submit(const std::filesystem::path& store) {
   Submission s{.id = "5b",
@@ -38,13 +32,13 @@ void submit(const std::filesystem::path& store) {
 TEST(QueueReport, CountsTasksAndCellsByStateAndReason) {
   const TemporaryFolder folder;
   submit(folder.path());
-  Answers slurm;
-  slurm.squeue.out =
+  Pretended slurm;
+  slurm.tasks = queued_tasks(
       "7_0|RUNNING|depthgrid:5b:0|None\n7_1|PENDING|depthgrid:5b:0|Priority\n"
-      "7_2|PENDING|depthgrid:5b:0|Priority\n9|PENDING|of somebody else|Priority\n";
-  slurm.sacct.out = "3600|billing=8,cpu=8,gres/gpu=4,node=1\n60|cpu=1,node=1\n1800|gres/gpu=2\n";
+      "7_2|PENDING|depthgrid:5b:0|Priority\n9|PENDING|of somebody else|Priority\n");
+  slurm.seconds = 5 * 3600;
 
-  const QueueReport found = queue_report(folder.path(), slurm.run());
+  const QueueReport found = report_of(folder, slurm);
 
   ASSERT_EQ(found.groups.size(), 2U);
   EXPECT_EQ(found.groups[0].state, "PENDING");
@@ -53,7 +47,6 @@ TEST(QueueReport, CountsTasksAndCellsByStateAndReason) {
   EXPECT_EQ(found.groups[0].cells, 2);
   EXPECT_EQ(found.groups[1].state, "RUNNING");
   EXPECT_EQ(found.groups[1].cells, 2);
-  EXPECT_DOUBLE_EQ(found.gpu_seconds.value(), 4 * 3600 + 2 * 1800);
   EXPECT_NE(queue_text(found).find("Priority"), std::string::npos) << queue_text(found);
   EXPECT_NE(queue_text(found).find("5 GPU-hours"), std::string::npos) << queue_text(found);
   const auto json = parse_json(queue_json(found));
@@ -63,9 +56,9 @@ TEST(QueueReport, CountsTasksAndCellsByStateAndReason) {
 
 TEST(QueueReport, AsksNobodyForAStoreThatWasNeverSubmitted) {
   const TemporaryFolder folder;
-  Answers slurm;
-  const QueueReport found = queue_report(folder.path(), slurm.run());
-  EXPECT_TRUE(slurm.asked.empty());
+  const Pretended slurm;
+  const QueueReport found = report_of(folder, slurm);
+  EXPECT_EQ(slurm.asked + slurm.counted, 0);
   EXPECT_EQ(queue_text(found), "");
   EXPECT_EQ(queue_json(found), "null");
 }
@@ -73,37 +66,63 @@ TEST(QueueReport, AsksNobodyForAStoreThatWasNeverSubmitted) {
 TEST(QueueReport, AControllerThatIsAwayIsAProblemAndNoEmptyQueue) {
   const TemporaryFolder folder;
   submit(folder.path());
-  Answers slurm;
-  slurm.squeue = {
-      .code = 1, .out = {}, .err = "slurm_load_jobs error: Unable to contact slurm controller"};
-  const QueueReport found = queue_report(folder.path(), slurm.run());
+  Pretended slurm;
+  slurm.silent = "squeue: Unable to contact slurm controller";
+  const QueueReport found = report_of(folder, slurm);
   EXPECT_NE(queue_text(found).find("is not known"), std::string::npos);
   EXPECT_TRUE(parse_json(queue_json(found))["problem"].is_string());
-}
-
-TEST(QueueReport, SaysHowLongItHasWaited) {
-  const TemporaryFolder folder;
-  submit(folder.path());
-  double waited = 0;
-  const QueueReport found =
-      queue_report(folder.path(), [&](const std::vector<std::string>&, double seconds) {
-        waited = seconds;
-        return CommandAnswer{.code = 143, .late = true, .out = {}, .err = {}};
-      });
-  EXPECT_LT(waited, 10) << "a person waits";
-  EXPECT_NE(found.problem.find("no answer within " + std::to_string(std::lround(waited)) + " s"),
-            std::string::npos)
-      << found.problem;
+  EXPECT_EQ(slurm.counted, 0) << "who is away has no accounts either";
 }
 
 TEST(QueueReport, WithoutAccountingNoHoursAreClaimed) {
   const TemporaryFolder folder;
   submit(folder.path());
-  Answers slurm;
-  slurm.sacct = {.code = 1, .out = {}, .err = "Slurm accounting storage is disabled"};
-  const QueueReport found = queue_report(folder.path(), slurm.run());
+  const QueueReport found = report_of(folder, Pretended());
   EXPECT_FALSE(found.gpu_seconds);
   EXPECT_NE(queue_text(found).find("no task of this store"), std::string::npos);
+}
+
+TEST(QueueReport, WatchingAsksTheQueueTwiceAMinuteAndTheAccountsEveryFiveMinutes) {
+  const TemporaryFolder folder;
+  submit(folder.path());
+  Pretended slurm;
+  slurm.tasks = queued_tasks("7_1|PENDING|depthgrid:5b:0|Priority\n");
+  slurm.seconds = 60;
+  double now = 100;
+  QueueWatch watch(slurm, [&] { return now; });
+  EXPECT_EQ(queue_text(watch.report(folder.path())).find("ago"), std::string::npos);
+  slurm.tasks.clear();
+  slurm.seconds = 120;
+  for (now = 102; now < 130; now += 2) {
+    const QueueReport kept = watch.report(folder.path());
+    EXPECT_EQ(kept.groups.size(), 1U) << "at " << now << " it is what was said";
+    EXPECT_DOUBLE_EQ(kept.age, now - 100);
+  }
+  EXPECT_EQ(slurm.asked, 1);
+  now = 112;
+  EXPECT_NE(queue_text(watch.report(folder.path())).find("0:12 ago"), std::string::npos);
+  EXPECT_DOUBLE_EQ(parse_json(queue_json(watch.report(folder.path())))["age_seconds"], 12);
+  now = 130;
+  EXPECT_TRUE(watch.report(folder.path()).groups.empty());
+  EXPECT_EQ(slurm.asked, 2);
+  EXPECT_EQ(slurm.counted, 1);
+  for (; now <= 400; now += 2) watch.report(folder.path());
+  EXPECT_EQ(slurm.asked, 11);
+  EXPECT_EQ(slurm.counted, 2);
+  EXPECT_DOUBLE_EQ(watch.report(folder.path()).gpu_seconds.value(), 120);
+}
+
+TEST(QueueReport, WatchingDoesNotPressAControllerThatIsAway) {
+  const TemporaryFolder folder;
+  submit(folder.path());
+  Pretended slurm;
+  slurm.silent = "squeue: no answer within 5 s";
+  double now = 0;
+  QueueWatch watch(slurm, [&] { return now; });
+  for (; now < 30; now += 2) EXPECT_FALSE(watch.report(folder.path()).problem.empty());
+  EXPECT_EQ(slurm.asked, 1);
+  slurm.silent.clear();
+  EXPECT_TRUE(watch.report(folder.path()).problem.empty());
 }
 
 }  // namespace queue_report_test

@@ -1,13 +1,11 @@
 #include "sweeps/slurm/submission.hpp"
 
-#include <csignal>
 #include <set>
 
 #include <gtest/gtest.h>
 
-#include "core/base/error.hpp"
 #include "core/base/nan.hpp"
-#include "sweeps/launch/launch_record.hpp"
+#include "sweeps/slurm/slurm_text.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
@@ -121,142 +119,6 @@ TEST(Submission, JobsFillTasksUpToTheirRoom) {
   EXPECT_EQ(tasks_of(jobs, each, 5, 1).size(), 5U) << "a task has at least one";
   EXPECT_EQ(tasks_of(jobs, each, 5, 2).size(), 3U) << "or as many as there are slots";
   EXPECT_EQ(tasks_of(jobs, std::vector<double>(5, kNaN), 1e9, 2).size(), 3U);
-}
-
-TEST(Submission, NodesOnWhichLaunchesFailAreLeftOut) {
-  const TemporaryFolder store;
-  const auto keep = [&](const std::string& host, LaunchEnd end, int n, bool same = false) {
-    for (int i = 0; i < n; ++i) {
-      LaunchRecord record;
-      record.id = host + std::to_string(static_cast<int>(end)) + "-" + std::to_string(same ? 0 : i);
-      record.host = host;
-      record.slurm_job = "1_0";
-      record.end = end;
-      std::filesystem::create_directories(launch_folder(store.path(), record.id));
-      record.attempt = next_attempt(launch_folder(store.path(), record.id));
-      keep_record(store.path(), record);
-    }
-  };
-  keep("good", LaunchEnd::Done, 9);
-  keep("good", LaunchEnd::Infrastructure, 3);
-  keep("bad", LaunchEnd::Infrastructure, 2);
-  keep("bad", LaunchEnd::Hang, 1);
-  keep("new", LaunchEnd::Infrastructure, 2);
-  keep("innocent", LaunchEnd::Hang, 4, true);  // one launch, four times
-  EXPECT_EQ(bad_nodes(store.path()), std::vector<std::string>{"bad"});
-}
-
-TEST(SlurmClient, SaysWhatToDoAboutARefusal) {
-  const SlurmClient slurm([](const std::vector<std::string>&, double) {
-    return CommandAnswer{.code = 1,
-                         .late = false,
-                         .out = "",
-                         .err = "sbatch: error: Invalid partition name specified\n"};
-  });
-  try {
-    slurm.submit("script", {});
-    FAIL() << "it was refused";
-  } catch (const UserError& e) {
-    EXPECT_NE(std::string(e.what()).find("sinfo"), std::string::npos) << e.what();
-  }
-}
-
-TEST(SlurmClient, AQueueThatIsFullForThisUserIsNoMatterOfTime) {
-  const SlurmClient slurm([](const std::vector<std::string>&, double) {
-    return CommandAnswer{.code = 1,
-                         .late = false,
-                         .out = "",
-                         .err =
-                             "sbatch: error: Batch job submission failed: Job violates "
-                             "accounting/QOS policy (job submit limit, user's size and/or time "
-                             "limits)\n"};
-  });
-  try {
-    slurm.submit("script", {});
-    FAIL() << "it was refused";
-  } catch (const UserError& e) {
-    EXPECT_NE(std::string(e.what()).find("MaxSubmitJobs"), std::string::npos) << e.what();
-  }
-}
-
-TEST(SlurmClient, ReadsTheIdAndTheLimit) {
-  const SlurmClient slurm([](const std::vector<std::string>& command, double) {
-    const bool config = command[0] == "scontrol";
-    return CommandAnswer{.code = 0,
-                         .late = false,
-                         .out = config ? "MaxArraySize            = 501\n" : "77;cluster\n",
-                         .err = ""};
-  });
-  EXPECT_EQ(slurm.submit("script", {}), "77");
-  EXPECT_EQ(slurm.max_array_size(), 501);
-}
-
-TEST(SlurmClient, ReadsTheIdBehindABannerAndSaysWhereThereIsNone) {
-  const auto submitted = [](const std::string& said) {
-    return SlurmClient([said](const std::vector<std::string>&, double) {
-             return CommandAnswer{.code = 0, .late = false, .out = said, .err = ""};
-           })
-        .submit("array-0.sbatch", {});
-  };
-  EXPECT_EQ(submitted("------------\nWelcome. 12 nodes are down.\n------------\n77\n"), "77");
-  EXPECT_EQ(submitted("77;east\n2 hours are left on your account\n"), "77");
-  try {
-    submitted("------------\n");
-    FAIL() << "a banner is no id";
-  } catch (const UserError& e) {
-    EXPECT_EQ(e.code(), ExitCode::TempFail);
-    EXPECT_NE(std::string(e.what()).find("array-0.sbatch"), std::string::npos) << e.what();
-    EXPECT_NE(std::string(e.what()).find("------------"), std::string::npos) << e.what();
-  }
-}
-
-TEST(SlurmClient, AnArrayHasNoMoreTasksThanTheSchedulerTakesAndNoneIsRefused) {
-  const auto answers = [](const std::string& config) {
-    return SlurmClient([config](const std::vector<std::string>&, double) {
-      return CommandAnswer{.code = 0, .late = false, .out = config, .err = ""};
-    });
-  };
-  EXPECT_EQ(answers("MaxArraySize            = 1001\n"
-                    "SchedulerParameters     = bf_interval=5,max_array_tasks=300\n")
-                .max_array_size(),
-            300);
-  EXPECT_THROW(answers("MaxArraySize            = 0\n").max_array_size(), UserError);
-}
-
-TEST(SlurmClient, KeepsATaskFromNodes) {
-  std::vector<std::string> typed;
-  const SlurmClient slurm([&](const std::vector<std::string>& command, double) {
-    if (command[1] == "-o") {
-      return CommandAnswer{.code = 0,
-                           .late = false,
-                           .out = "JobId=8 NodeList=(null) ExcNodeList=n1,n2 NodeList=n1\n",
-                           .err = ""};
-    }
-    typed = command;
-    return CommandAnswer{
-        .code = typed[2] == "jobid=7_1" ? 0 : 1, .late = false, .out = "", .err = "no\n"};
-  });
-  EXPECT_EQ(slurm.leave_out("7_1", {"n1", "n2"}), "");
-  EXPECT_EQ(typed,
-            (std::vector<std::string>{"scontrol", "update", "jobid=7_1", "ExcNodeList=n1,n2"}));
-  EXPECT_EQ(slurm.leave_out("7_1", {"n1", "n3"}), "the task does not show ExcNodeList=n1,n3");
-  EXPECT_EQ(slurm.leave_out("7_2", {"n1"}), "no");
-  const SlurmClient killed([](const std::vector<std::string>&, double) {
-    return CommandAnswer{.code = 128 + SIGTERM, .late = false, .out = "", .err = ""};
-  });
-  EXPECT_EQ(killed.leave_out("7_1", {"n1"}), "it ended with code 143") << "it has not been done";
-}
-
-TEST(SlurmClient, AnAbsentOrSilentSlurmIsSaidToBe) {
-  const SlurmClient absent([](const std::vector<std::string>&, double) {
-    return CommandAnswer{.code = 127, .late = false, .out = "", .err = ""};
-  });
-  EXPECT_THROW(absent.queue(), UserError);
-  EXPECT_FALSE(absent.present());
-  const SlurmClient silent([](const std::vector<std::string>&, double) {
-    return CommandAnswer{.code = 137, .late = true, .out = "", .err = ""};
-  });
-  EXPECT_THROW(silent.queue(), UserError);
 }
 
 }  // namespace submission_test

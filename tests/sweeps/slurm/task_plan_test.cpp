@@ -103,6 +103,80 @@ TEST(TaskPlan, CanariesAreOneCellOfEachStructureThatNeedsNoOther) {
   }
 }
 
+/// Costs by which a cell of this structure trains for so many seconds.
+CostTable measured(const Sweep& sweep, double seconds) {
+  StructureCost cost;
+  cost.structure = sweep.cells[0].structure;
+  cost.seconds_per_cell_step =
+      seconds / static_cast<double>(sweep.cells[0].config.integer("train.steps"));
+  cost.max_fused = 64;
+  return {{cost.structure, cost}};
+}
+
+std::size_t tasks_on(const Sweep& sweep, double seconds, const std::string& sinfo,
+                     std::optional<std::int64_t> limit = {}) {
+  TaskPlanOptions options;
+  options.times = measured(sweep, seconds);
+  options.partitions = slurm_partitions(sinfo);
+  options.seconds = limit;
+  const auto groups = groups_of(sweep, options);
+  EXPECT_EQ(groups.size(), 1U);
+  std::size_t cells = 0;
+  for (const auto& task : groups[0].tasks) cells += task.size();
+  EXPECT_EQ(cells, sweep.cells.size());
+  return groups[0].tasks.size();
+}
+
+TEST(TaskPlan, TasksAreAsShortAsLetsEverySlotThatIdlesHaveSome) {
+  Sweep sweep = synthetic_sweep({1e-3, 2e-3}, 160);
+  sweep.run = make_config({{"packing.fuse", Value("off")}});
+  // 320 cells of about 30 s; a task asks for one core.
+  const std::string full = "p*|4|8|16000|(null)|infinite|4/0\n";
+  const std::string one = "p*|4|2|16000|(null)|infinite|3/1\n";
+  const std::string empty = "p*|4|8|16000|(null)|infinite|0/4\n";
+  const std::size_t hours = tasks_on(sweep, 30, "");
+  EXPECT_GE(hours, 3U);
+  EXPECT_LE(hours, 4U) << "an hour each, where sinfo says nothing";
+  EXPECT_EQ(tasks_on(sweep, 30, full), hours);
+  EXPECT_EQ(tasks_on(sweep, 30, "p*|4|8|16000|(null)|infinite\n"), hours);
+  const std::size_t two = tasks_on(sweep, 30, one);
+  EXPECT_GE(two, 8U) << "four for each of two slots";
+  EXPECT_LE(two, 10U);
+  const std::size_t all = tasks_on(sweep, 30, empty);
+  EXPECT_GE(all, 30U) << "32 slots, but none shorter than five minutes";
+  EXPECT_LE(all, 36U);
+  EXPECT_EQ(tasks_on(sweep, 0.3, empty), 1U) << "a minute and a half in all";
+  EXPECT_GT(tasks_on(sweep, 30, "", 600), 2 * hours) << "half of the time limit";
+  EXPECT_EQ(tasks_on(sweep, 30, "", 0), hours) << "without a limit";
+}
+
+TEST(TaskPlan, FusedJobsAreNoLargerThanLetsSlotsThatIdleHaveSome) {
+  const Sweep sweep = synthetic_sweep({1e-3}, 64);
+  EXPECT_EQ(tasks_on(sweep, 300, ""), 1U) << "one job of 64 cells";
+  EXPECT_GE(tasks_on(sweep, 300, "p*|4|8|16000|(null)|infinite|0/4\n"), 16U);
+}
+
+TEST(TaskPlan, SlotsIdleOnNodesThatHoldATask) {
+  const auto nodes = slurm_partitions(
+      "gpu*|4|8|16000|gpu:a100:4|infinite|0/2\ngpu*|2|16|32000|gpu:a100:8|infinite|1/1\n"
+      "high|6|8|16000|(null)|infinite|0/1\n");
+  TaskRequest request;
+  EXPECT_EQ(idle_slots(request, nodes), 2 * 8 + 16);
+  request.slots = request.cores = 4;
+  EXPECT_EQ(idle_slots(request, nodes), (2 * 2 + 4) * 4);
+  request.gpus = 4;
+  EXPECT_EQ(idle_slots(request, nodes), (2 + 2) * 4);
+  request.memory = "20G";
+  EXPECT_EQ(idle_slots(request, nodes), 4) << "one node has so much";
+  request.memory = "4G";
+  request.parallel = 3;
+  EXPECT_EQ(idle_slots(request, nodes), 12);
+  request.parallel = 0;
+  request.nodes = 2;
+  EXPECT_EQ(idle_slots(request, nodes), 8);
+  EXPECT_EQ(idle_slots(request, {}), 0);
+}
+
 TEST(TaskPlan, JobsThatStartFromEachOtherAreOneChain) {
   const auto job = [](const char* id, std::vector<std::string> after) {
     FusedJob out;

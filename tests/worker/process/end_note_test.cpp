@@ -39,6 +39,16 @@ TEST(EndNote, AFaultThatMayBeAnothersNamesNoNode) {
   note_ends_in({});
 }
 
+TEST(EndNote, SaysWhatIsWrongWithTheNode) {
+  const TemporaryFolder folder;
+  note_ends_in(folder.path() / "end");
+
+  note_end(71, true, "card");
+
+  EXPECT_EQ(content(folder.path() / "end"), "071\n" + node_name() + "\ncard\n");
+  note_ends_in({});
+}
+
 TEST(EndNote, WithoutAPlaceNothingIsNoted) {
   const TemporaryFolder folder;
   note_ends_in(folder.path() / "end");

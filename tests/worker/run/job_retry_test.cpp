@@ -61,7 +61,8 @@ TEST_F(JobRetryTest, ACellThatIsDoneHasNotFailed) {
 }
 
 TEST_F(JobRetryTest, AProcessForOneCellLeavesTheDecisionToTheOneThatWaitsForIt) {
-  small_.order.cell = small_.sweep.cells[0].id;
+  small_.order.mode = RunMode::Apart;
+  small_.order.cells = {small_.sweep.cells[0].id};
 
   EXPECT_FALSE(retry_.out_of_memory({"job", {0}}, {1}, 1e9));
 

@@ -28,7 +28,8 @@ TEST(SweepPlan, TheStoreOfAnOrderHoldsItsPlan) {
   const Sweep other = planned_sweep(order, *world);
   publish_sweep(order, *world, other, store, progress);
   EXPECT_EQ(newest_plan(store), 2);
-  order.cell = sweep.cells[0].id;
+  order.mode = RunMode::Apart;
+  order.cells = {sweep.cells[0].id};
   publish_sweep(order, *world, sweep, store, progress);
   EXPECT_EQ(newest_plan(store), 2) << "a process for one cell is part of another run";
 }
@@ -43,11 +44,11 @@ TEST(SweepPlan, CellsWithAResultAreNotWanted) {
   ASSERT_EQ(JobSession(small.run, claim.job, claim.cells).run(), SessionEnd::Done);
 
   EXPECT_EQ(wanted(), (std::vector<bool>{false, true}));
-  small.order.cell = small.sweep.cells[0].id;
+  small.order.cells = {small.sweep.cells[0].id};
   EXPECT_EQ(wanted(), (std::vector<bool>{false, false}));
-  small.order.cell = small.sweep.cells[1].id;
+  small.order.cells = {small.sweep.cells[1].id};
   EXPECT_EQ(wanted(), (std::vector<bool>{false, true}));
-  small.order.cell.clear();
+  small.order.cells.clear();
   small.order.only = "id = '" + small.sweep.cells[1].id + "'";
   EXPECT_EQ(wanted(), (std::vector<bool>{false, true}));
   small.order.only = "id = '" + small.sweep.cells[0].id + "'";

@@ -1,4 +1,4 @@
-#include "worker/process/hang_judge.hpp"
+#include "sweeps/live/hang_judge.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -7,13 +7,22 @@ namespace depthgrid {
 namespace {
 
 constexpr double kLeast = 900, kTimesLongest = 20, kOwnPause = 5;
+constexpr double kFromOutside = 24;  // factor of phases that a watchdog does not judge
 
 }  // namespace
 
+HangLimit hang_limit(double seconds) {
+  if (seconds < 0) return std::numeric_limits<double>::infinity();
+  return seconds > 0 ? HangLimit(seconds) : HangLimit();
+}
+
 double HangJudge::limit(WorkPhase phase) const {
-  const double factor = rule_of(phase).factor;
-  if (factor <= 0) return std::numeric_limits<double>::infinity();
-  return factor * limit_.value_or(std::max(kLeast, kTimesLongest * longest_));
+  double factor = rule_of(phase).factor;
+  if (factor <= 0) {
+    if (behind_ <= 0) return std::numeric_limits<double>::infinity();
+    factor = kFromOutside;
+  }
+  return factor * limit_.value_or(std::max(kLeast, kTimesLongest * longest_)) + behind_;
 }
 
 std::optional<double> HangJudge::look(std::int64_t beats, WorkPhase phase, double now) {

@@ -1,4 +1,4 @@
-#include "worker/process/hang_judge.hpp"
+#include "sweeps/live/hang_judge.hpp"
 
 #include <limits>
 
@@ -13,6 +13,16 @@ TEST(HangJudge, SilenceForLongerThanTheLimitIsAHang) {
   HangJudge judge(10);
   for (double now = 0; now <= 10; now += 0.25) EXPECT_FALSE(judge.look(5, Training, now)) << now;
   EXPECT_TRUE(judge.look(5, Training, 10.5));
+}
+
+TEST(HangJudge, WhoWatchesFromOutsideComesLaterAndJudgesEveryPhase) {
+  const HangJudge own(10);
+  const HangJudge outside(10, 15);
+  EXPECT_EQ(outside.limit(Training), 25);
+  EXPECT_EQ(outside.limit(StartUp), own.limit(StartUp) + 15);
+  EXPECT_EQ(own.limit(Waiting), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(outside.limit(Waiting), 255);
+  EXPECT_EQ(HangJudge(hang_limit(-1), 15).limit(Training), std::numeric_limits<double>::infinity());
 }
 
 TEST(HangJudge, EverySignOfLifeBeginsTheWatchAnew) {

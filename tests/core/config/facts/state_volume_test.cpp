@@ -1,4 +1,4 @@
-#include "core/config/state_volume.hpp"
+#include "core/config/facts/state_volume.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "models/routing/routing_probe.hpp"
+#include "models/routing_probe.hpp"
 
 #include <algorithm>
 #include <span>

@@ -1,4 +1,4 @@
-#include "worker/process/work_phase.hpp"
+#include "sweeps/live/work_phase.hpp"
 
 #include <array>
 #include <cstddef>

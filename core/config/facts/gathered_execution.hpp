@@ -4,11 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include "core/config/cell_config.hpp"
+#include "core/config/value.hpp"
 
 namespace depthgrid {
-
-struct Slots;
 
 /// Tokens per sequence executed by a layer of capacity γ: floor(γ T + 1e-9), so that 0.29 · 100 is
 /// 29; at least `min_k`, at most T.
@@ -16,13 +14,10 @@ std::int64_t capacity_of(double gamma, std::int64_t tokens, std::int64_t min_k =
 
 /// Layers that skip tokens, from the leaf `model.*.layers` (odd, even, all, or a list); none for
 /// families whose layers execute every token.
-std::vector<std::int64_t> dynamic_layers(const CellConfig& config);
+std::vector<std::int64_t> dynamic_layers(const ValueOfLeaf& leaf);
 
-/// The same for sequences of `data.seq_len`, from a resolved configuration; nothing for families
-/// whose layers execute every token.
-std::optional<std::int64_t> capacity_count(const CellConfig& config);
-
-/// The same during resolution, of a family whose layers skip tokens.
-std::int64_t capacity_count(const Slots& slots);
+/// capacity_of() sequences of `data.seq_len`, from the family's own leaves: all families that skip
+/// have a `capacity`, some a `min_k`. Nothing for families whose layers execute every token.
+std::optional<std::int64_t> capacity_count(const ValueOfLeaf& leaf);
 
 }  // namespace depthgrid

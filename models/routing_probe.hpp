@@ -7,8 +7,8 @@
 
 #include "core/probe/probe.hpp"
 #include "core/probe/probe_set.hpp"
+#include "models/calibration.hpp"
 #include "models/model.hpp"
-#include "models/routing/calibration.hpp"
 #include "models/routing/routing_record.hpp"
 
 namespace depthgrid {

@@ -1,4 +1,4 @@
-#include "models/routing/calibration.hpp"
+#include "models/calibration.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,9 @@
-#include "core/config/probe_sample.hpp"
+#include "core/config/facts/probe_sample.hpp"
 
 #include <algorithm>
 
 #include "core/base/error.hpp"
+#include "core/config/facts/state_volume.hpp"
 
 namespace depthgrid {
 namespace {

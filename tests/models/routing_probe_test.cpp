@@ -1,4 +1,4 @@
-#include "models/routing/routing_probe.hpp"
+#include "models/routing_probe.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,8 +14,8 @@
 #include <ATen/ops/randint.h>
 
 #include "core/base/error.hpp"
+#include "models/calibration.hpp"
 #include "models/ops/cell_cross_entropy.hpp"
-#include "models/routing/calibration.hpp"
 #include "models/routing/execution_masks.hpp"
 #include "models/routing/top_k.hpp"
 #include "tests/core/probe/recorded_rows.hpp"

@@ -1,9 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
-#include <string_view>
 
 #include "core/config/value.hpp"
 
@@ -24,9 +22,6 @@ struct StateVolume {
   double look_bytes() const;
   double bytes() const { return static_cast<double>(looks) * look_bytes(); }
 };
-
-/// The resolved value of a leaf.
-using ValueOfLeaf = std::function<const Value&(std::string_view path)>;
 
 /// All zeros if no states are kept: the leaf `probes.trajectory.state_sequences` alone is read
 /// then.

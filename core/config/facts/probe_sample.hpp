@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/config/state_volume.hpp"
+#include "core/config/value.hpp"
 
 namespace depthgrid {
 

@@ -3,18 +3,26 @@
 #include <cstdint>
 #include <optional>
 
-#include "worker/process/work_phase.hpp"
+#include "sweeps/live/work_phase.hpp"
 
 namespace depthgrid {
 
 /// Leaf resources.hang: s without a sign of life; none: fifteen minutes, or twenty times the
 /// longest pause seen so far where that is longer; infinity: for ever.
 using HangLimit = std::optional<double>;
+/// Of RunOrder::hang: 0 = automatic, negative = for ever.
+HangLimit hang_limit(double seconds);
+
+/// How much later than the watchdog who watches from outside judges, s: signs take time to arrive,
+/// and the watchdog knows more.
+inline constexpr double kBehindItsWatchdog = 15;
 
 /// Decides from signs of life whether a process hangs. Pure: time comes from outside.
 class HangJudge {
  public:
-  explicit HangJudge(HangLimit limit) : limit_(limit) {}
+  /// @param behind  0: the watchdog of the process itself; else kBehindItsWatchdog: from outside
+  ///                every phase is judged, since a process that was stopped waits for nobody.
+  explicit HangJudge(HangLimit limit, double behind = 0) : limit_(limit), behind_(behind) {}
 
   /// One look. A look that comes more than five seconds after the last one tells nothing: this
   /// process itself, or the machine, was stopped meanwhile, and the watch begins anew.
@@ -27,6 +35,7 @@ class HangJudge {
 
  private:
   HangLimit limit_;
+  double behind_;
   WorkPhase phase_ = WorkPhase::StartUp;  // of the last look
   std::int64_t beats_ = -1;
   double since_ = 0, last_look_ = 0, longest_ = 0;

@@ -1,4 +1,4 @@
-#include "core/config/probe_sample.hpp"
+#include "core/config/facts/probe_sample.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,15 @@
-#include "core/config/gathered_execution.hpp"
+#include "core/config/facts/gathered_execution.hpp"
 
 #include <gtest/gtest.h>
+
+#include "core/config/cell_config.hpp"
 
 namespace depthgrid {
 namespace gathered_execution_test {
 
 std::optional<std::int64_t> count(const ValueMap& leaves) {
-  return capacity_count(make_config(leaves));
+  const CellConfig config = make_config(leaves);
+  return capacity_count(config.by_path());
 }
 
 TEST(GatheredExecution, CapacityIsRoundedDownWithoutLosingAWholeNumber) {
