@@ -211,7 +211,8 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
   auto [launches, options, auto_ranks] = planned_launches(sweep, request, wanted, costs, place);
   LiveScreen screen(request.order.progress, live_sweep_of(sweep, request.cells, states, costs));
   screen.sweep().plan(rows_of(launches), static_cast<std::size_t>(options.slots));
-  LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))});
+  LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))},
+                     store.fs());
   const Stopwatch clock;
   SlotCount slots(sweep, store, !options.gpus.empty());
   int number = 0;

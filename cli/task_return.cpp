@@ -48,7 +48,8 @@ Progress progress_now(const Store& store, const std::vector<std::string>& cells,
   std::int64_t state = 0;
   for (const std::string& id : cells) {
     state += store.completed(id) ? std::int64_t{1} << 32 : 0;
-    for (const CheckpointFile& file : list_checkpoints(store.cell_path(id))) state += file.step;
+    for (const CheckpointFile& file : list_checkpoints(store.cell_path(id), store.fs()))
+      state += file.step;
   }
   Progress before;
   std::ifstream(memory) >> before.state >> before.idle;
@@ -143,7 +144,7 @@ std::vector<NodeFault> faults_of_task(const Store& store, const std::vector<std:
     if (again && !store.completed(id) && !is_cancelled(store, id)) left.insert(id);
   }
   std::map<std::string, NodeFault> out;
-  for (const LaunchRecord& record : launch_records(store.root())) {
+  for (const LaunchRecord& record : launch_records(store.root(), store.fs())) {
     if (record.slurm_job != task || record.restart != restart) continue;
     if (record.end != LaunchEnd::Infrastructure && record.cause.empty()) continue;
     const bool ours =
@@ -166,7 +167,7 @@ std::string leave_out_nodes(const Sweep& sweep, const Store& store,
                             const std::filesystem::path& task_file,
                             const std::vector<NodeFault>& faults, const Scheduler& scheduler) {
   for (const NodeFault& fault : faults) {
-    if (record_node_fault(store.root(), fault) != 1) continue;
+    if (record_node_fault(store.root(), fault, store.fs()) != 1) continue;
     const std::string problem = keep_waiting_away(scheduler, store.root());
     if (problem.empty()) continue;
     log(LogLevel::Warning,
@@ -198,9 +199,9 @@ bool found_node_fault(const Store& store, const std::vector<std::string>& cells)
                       .log = "",
                       .last_words = *fault};
   const std::filesystem::path folder = launch_folder(store.root(), record.id);
-  make_folders(folder);
-  record.attempt = next_attempt(folder);
-  keep_record(store.root(), record);
+  make_folders(folder, store.fs());
+  record.attempt = next_attempt(folder, store.fs());
+  keep_record(store.root(), record, store.fs());
   return true;
 }
 

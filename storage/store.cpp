@@ -239,6 +239,14 @@ Store Store::open_or_create(const fs::path& root, FileAccess wanted, const Fs& d
   return store;
 }
 
+const Fs& Store::fs_at(const fs::path& root, const Fs& disk) {
+  try {
+    return disk.with(described_access(root / "STORE.json", disk).value_or(FileAccess::Owner));
+  } catch (const StorageError&) {  // who opens the store says so
+    return disk;
+  }
+}
+
 void Store::upgrade() const {
   const fs::path file = root_ / "STORE.json";
   json j = parse_json_or_discard(read_text_file(file, *disk_));

@@ -58,6 +58,10 @@ class Store {
   ///         later format.
   static Store open(const std::filesystem::path& root, const Fs& disk = real_fs());
 
+  /// By which what lies in a store is kept by who knows its folder only: with the access that
+  /// STORE.json says, the owner's if that says nothing.
+  static const Fs& fs_at(const std::filesystem::path& root, const Fs& disk = real_fs());
+
   /// Before anything is written that a release of an earlier format cannot read: from then on such
   /// a release refuses the store with a sentence. Does nothing to a store of this format.
   /// @throws StorageError (CantCreate).

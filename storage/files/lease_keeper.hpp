@@ -61,6 +61,8 @@ class LeaseKeeper {
   /// Time on this observer's clock.
   std::chrono::steady_clock::time_point now() const { return options_.now(); }
   std::chrono::milliseconds ttl() const { return options_.ttl; }
+  /// By which it claims: that of the store.
+  const Fs& fs() const { return disk_; }
 
  private:
   struct Seen {

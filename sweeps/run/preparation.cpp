@@ -96,9 +96,10 @@ void record_attempt(const Preparation& preparation, const Attempt& attempt, Laun
                       .log = "",
                       .last_words = ""};
   const std::filesystem::path folder = launch_folder(preparation.store, record.id);
-  make_folders(folder);
-  record.attempt = next_attempt(folder);
-  keep_record(preparation.store, record);
+  const Fs& disk = Store::fs_at(preparation.store);
+  make_folders(folder, disk);
+  record.attempt = next_attempt(folder, disk);
+  keep_record(preparation.store, record, disk);
 }
 
 /// Whether the same again may end otherwise.

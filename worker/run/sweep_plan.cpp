@@ -54,7 +54,7 @@ void match_widths(Sweep& sweep, const SweepRequest& request, const std::string& 
 
 /// Says which cells have lost the results that sweep.h5 shows they had.
 void tell_lost_results(const Sweep& sweep, const Store& store) {
-  if (!something_at(store.packed_file())) return;
+  if (!something_at(store.packed_file(), store.fs())) return;
   Listing listing = list_store(store, store.root().string(), &sweep);
   std::erase_if(listing.cells, [&](const CellSummary& cell) {
     return !cell.in_plan || !is_result(cell.status) || store.completed(cell.id);
@@ -105,7 +105,8 @@ void begin_again(const RunOrder& order, Collective& world, const Sweep& sweep, c
                  Progress& progress) {
   if (!order.plans()) return;
   agree_on_first(world, [&] {
-    LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))});
+    LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))},
+                       store.fs());
     const FormerValues former(store, sweep);
     if (const std::string note = former_names_note(store, sweep); !note.empty()) progress.say(note);
     for (const CellPlan& cell : sweep.cells) {
