@@ -166,7 +166,7 @@ int submit_verb(const Arguments& arguments) {
     refuse_own_option(word, "slurm.extra");
   }
   const fs::path folder = store_of(line, sweep);
-  require_script_path(fs::absolute(folder).string());
+  require_script_path(absolute_path(folder).string());
   const bool staged = until_ci_of(line).has_value();
   if (staged && !dry && !test && advance_two_stage(line, sweep, folder)) {
     sweep = load_planned_sweep(line);

@@ -196,12 +196,19 @@ Store::Store(fs::path root, const Fs& disk)
       checks_(std::make_shared<ResultChecks>(root_ / "sweep.h5", disk)) {}
 
 bool Store::is_at(const fs::path& root, const Fs& disk) {
-  return something_at(root / "STORE.json", disk);
+  const int error = disk.facts(root / "STORE.json", Links::Stay).error;
+  if (error == EACCES) {
+    throw StorageError(root, "is closed to you" + owner_note(disk, root / "STORE.json") +
+                                 "; have its owner open it (chmod g+rx, or share a store with its "
+                                 "group by depthgrid run --shared-group), or name another store");
+  }
+  if (error != 0 && !means_absent(error)) throw_errno(root, "cannot be looked at", error, 0, disk);
+  return error == 0;
 }
 
 Store Store::open_or_create(const fs::path& root, FileAccess wanted, const Fs& disk) {
   const fs::path file = root / "STORE.json";
-  const auto known = something_at(file, disk) ? described_access(file, disk) : std::nullopt;
+  const auto known = is_at(root, disk) ? described_access(file, disk) : std::nullopt;
   const bool shared = wanted == FileAccess::Group || known == FileAccess::Group;
   const Fs& own = disk.with(FileAccess::Owner);
   const Fs& made = disk.with(shared ? FileAccess::Group : FileAccess::Owner);
@@ -259,7 +266,7 @@ void Store::upgrade() const {
 
 Store Store::open(const fs::path& root, const Fs& disk) {
   const fs::path file = root / "STORE.json";
-  if (!something_at(file, disk)) {
+  if (!is_at(root, disk)) {
     throw StorageError(root, "there is no store here (no STORE.json)", ExitCode::NoInput);
   }
   const auto access = described_access(file, disk);

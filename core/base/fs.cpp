@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -34,7 +35,7 @@ Tried<std::string> read_from(OpenFile& file, std::uint64_t at) {
 }  // namespace
 
 bool means_absent(int error) {
-  return error == ENOENT || error == ENOTDIR;
+  return error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG;
 }
 
 double unix_seconds(FileTime time) {
@@ -82,6 +83,12 @@ int Fs::remove_all(const fs::path& file) const {
   }
   const int code = remove(file);
   return first != 0 || code == ENOENT ? first : code;
+}
+
+fs::path absolute_path(const fs::path& path) {
+  std::error_code no_working_folder;
+  const fs::path out = fs::absolute(path, no_working_folder);
+  return no_working_folder ? path : out;
 }
 
 std::string user_name(std::uint32_t id) {

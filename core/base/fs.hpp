@@ -165,6 +165,9 @@ class Fs {
 /// part of the path that can be looked at. Empty if there is none.
 std::string owner_note(const Fs& disk, const std::filesystem::path& path);
 
+/// From the root; the path itself where the working folder is gone.
+std::filesystem::path absolute_path(const std::filesystem::path& path);
+
 /// "alice (uid 1001)"; "uid 1001" where the machine knows no name.
 std::string user_name(std::uint32_t id);
 

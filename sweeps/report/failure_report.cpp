@@ -18,7 +18,7 @@ namespace {
 std::string sweep_file_of(const Store& store, std::int64_t plan) {
   const fs::path own = store.sweep_yaml(plan);
   const bool there = store.fs().facts(own, Links::Follow).error == 0;
-  return fs::absolute(there ? own : store.sweep_yaml()).string();
+  return absolute_path(there ? own : store.sweep_yaml()).string();
 }
 
 }  // namespace
@@ -33,13 +33,13 @@ std::string failure_json(const Store& store, const CellId& id, const FailureRepo
       {"plan", plan},
       {"repeat",
        fmt::format("depthgrid run '{}' --store '{}' --only id={}", sweep_file_of(store, plan),
-                   fs::absolute(store.root() / "repeat").string(), id)},
+                   absolute_path(store.root() / "repeat").string(), id)},
       {"last_words", report.last_words}};
   return json_text(json);
 }
 
 std::string current_repeat(const Store& store, const std::string& repeat, std::int64_t plan) {
-  const std::string newest = fs::absolute(store.sweep_yaml()).string();
+  const std::string newest = absolute_path(store.sweep_yaml()).string();
   const std::size_t at = repeat.find(newest);
   if (at == repeat.npos) return repeat;
   return std::string(repeat).replace(at, newest.size(), sweep_file_of(store, plan));

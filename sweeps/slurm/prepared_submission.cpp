@@ -36,7 +36,7 @@ BatchArray array_of(const Sweep& sweep, const fs::path& store, const Submission&
       .dependency = sweep.run.null("slurm.dependency") ? "" : sweep.run.word("slurm.dependency"),
       .program = program_beside("depthgrid").string(),
       .sweep = (folder / kSweepFile).string(),
-      .store = fs::absolute(store).string(),
+      .store = absolute_path(store).string(),
       .task_file = (folder / "tasks.txt").string(),
       .log_folder = (folder / "logs").string()};
 }
