@@ -102,6 +102,7 @@ int run_verb(const Arguments& arguments) {
       .flag("json-progress", "progress as one JSON object per line, on stderr")
       .text("only", "EXPRESSION", "train only the cells that meet a condition, as results --filter")
       .list("rerun", "CELL", "train this cell again although it has a result; repeatable")
+      .flag("shared-group", "share the store with its group, whose users may run in it, too")
       .flag("dry-run,n", "show the plan instead");
   supervision_options(line)
       .flag("supervise", "as with -j, also inside a step that srun or mpirun has started")
@@ -138,6 +139,7 @@ int run_verb(const Arguments& arguments) {
                  line.has("yes"),         progress_of(line), line.text_of("only"),
                  cells_again(line, sweep)};
   order.hang = hang_of(sweep.run);
+  order.shared_group = line.has("shared-group");
   if (order.progress != "json") warn_of_leftovers();
   const bool jobs = line.number_of("jobs", 0) > 0;
   if (jobs && launcher_ranks() > 1) {

@@ -103,11 +103,11 @@ std::optional<FileAccess> described_access(const fs::path& file, const Fs& disk)
 }
 
 std::string fresh_identity(FileAccess access) {
-  nlohmann::ordered_json out = {{"created", iso_utc(unix_time())},
-                                {"format", kStoreFormat},
-                                {"minor", kStoreMinor},
-                                {"uuid", random_uuid()},
-                                {"version", kStoreVersion}};
+  json out = {{"format", kStoreFormat},
+              {"version", kStoreVersion},
+              {"minor", kStoreMinor},
+              {"uuid", random_uuid()},
+              {"created", iso_utc(unix_time())}};
   if (access == FileAccess::Group) out["access"] = kGroupAccess;
   return json_text(out, 2) + "\n";
 }
@@ -218,7 +218,8 @@ Store Store::open_or_create(const fs::path& root, FileAccess wanted, const Fs& d
     check_permissions(root, own);
     share_store(root, made);
   } else if (!known && shared) {
-    share(root, made);
+    const int error = made.set_mode(root, FileKind::Folder);
+    if (error != 0) throw_errno(root, "cannot be opened to the group", error, 0, made);
   }
   check_permissions(root, made);
   if (something_at(file, made) && !described_access(file, made)) {

@@ -141,7 +141,7 @@ class Fs {
   virtual int link(const std::filesystem::path& from, const std::filesystem::path& to) const = 0;
   /// A file or an empty folder.
   virtual int remove(const std::filesystem::path& file) const = 0;
-  /// Gives a file or folder the mode of those made here.
+  /// Gives a file or folder what the mode of those made here has more.
   virtual int set_mode(const std::filesystem::path& file, FileKind kind) const = 0;
 
   // What follows is built of these.

@@ -233,7 +233,9 @@ class RealFs final : public Fs {
   int remove(const fs::path& file) const override { return errno_if(::remove(file.c_str()) != 0); }
   int set_mode(const fs::path& file, FileKind kind) const override {
     const mode_t mode = kind == FileKind::Folder ? modes_.folder : modes_.file;
-    return errno_if(chmod(file.c_str(), mode) != 0);
+    const auto [about, error] = facts(file, Links::Stay);
+    if (error != 0) return error;
+    return errno_if(chmod(file.c_str(), about.mode | mode) != 0);
   }
 
  private:
