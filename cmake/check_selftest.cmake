@@ -87,6 +87,16 @@ trial(sources sweeps/a.cpp "struct A {};\nstruct B {\n};\nclass B final : A {\n}
 trial(sources sweeps/a.cpp "enum class B : int {\n};\nusing B = int;" "type 'B' is also that of")
 trial(sources sweeps/a.cpp "struct A;\nnamespace {\nstruct A {};\n}  // namespace\nstruct A {};" "")
 trial(sources core/base/a.hpp "#pragma once" "")
+# What goes by an interface of the system.
+trial(seams storage/a.cpp "#include <fstream>" "storage/a.cpp:1: .* calls the system itself: go by Fs")
+trial(seams sweeps/a/b.cpp "int a#\nbool b = fs::exists(file)#" "sweeps/a/b.cpp:2: 'fs::exists.'")
+trial(seams storage/a.hpp "std::filesystem::directory_iterator it(folder)#" "directory_iterator")
+trial(seams storage/a.cpp "const int fd = ::open(name, flags)#" "'::open.'")
+trial(seams storage/a.cpp "if (fsync(fd) != 0) return#" "'fsync.'")
+trial(seams storage/a.cpp "// by ::open(name)\nfs::path a = b.parent_path()#\nlog(\"fsync(\")#\ndisk.open(c)#\nfs::absolutely(d)#" "")
+trial(seams cli/a.cpp "#include <fstream>" "")
+trial(seams storage/files/process_identity.cpp "#include <fstream>" "")
+trial(seams storage/files/process_identity.cpp "int a#" "needs no exception")
 # Widths of pages, in characters.
 string(REPEAT "wide " 21 wide)
 string(REPEAT "─ " 50 narrow)

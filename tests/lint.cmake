@@ -9,6 +9,7 @@ function(depthgrid_lint name)  # depthgrid_lint(<name> [variable=value]...): cma
 endfunction()
 depthgrid_lint(layering)
 depthgrid_lint(sources)
+depthgrid_lint(seams)
 depthgrid_lint(selftest)
 depthgrid_lint(pages)
 depthgrid_lint(scripts)

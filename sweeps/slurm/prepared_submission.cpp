@@ -24,7 +24,7 @@ constexpr std::string_view kSweepFile = "sweep.yaml";
 /// Paths and names that all arrays of a submission share.
 BatchArray array_of(const Sweep& sweep, const fs::path& store, const Submission& submission,
                     const SubmittedArray& array) {
-  const fs::path folder = fs::absolute(submission_folder(store, submission.id));
+  const fs::path folder = absolute_path(submission_folder(store, submission.id));
   std::string name = "depthgrid:";
   for (const char letter : sweep.name) name += is_plain_word({&letter, 1}) ? letter : '_';
   return {

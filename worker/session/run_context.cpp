@@ -39,6 +39,9 @@ namespace fs = std::filesystem;
 std::string open_log(const Store& store) {
   const std::string name = log_name();
   make_folders(store.log_dir(), store.fs());
+  if (const int closed = store.fs().may_make_in(store.log_dir()); closed != 0) {
+    throw_errno(store.log_dir(), "cannot keep a log there", closed, 0, store.fs());
+  }
   log_to_file(store.log_dir() / name);
   return name;
 }
