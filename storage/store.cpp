@@ -277,7 +277,9 @@ Store Store::open(const fs::path& root, const Fs& disk) {
                        "nothing else",
                        ExitCode::BadData);
   }
-  return Store(root, disk.with(*access));
+  const Fs& made = disk.with(*access);
+  if (*access == FileAccess::Group) made.set_umask();
+  return Store(root, made);
 }
 
 fs::path Store::plan_file(std::int64_t generation) const {

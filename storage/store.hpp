@@ -54,7 +54,9 @@ class Store {
   static Store open_or_create(const std::filesystem::path& root,
                               FileAccess wanted = FileAccess::Owner, const Fs& disk = real_fs());
 
-  /// @throws StorageError: NoInput if there is no store, BadData if STORE.json is damaged or of a
+  /// Sets the umask as well where the store is shared.
+  /// @throws StorageError: CantCreate if it is closed to this user, NoInput if there is none,
+  /// BadData if STORE.json is damaged or of a
   ///         later format.
   static Store open(const std::filesystem::path& root, const Fs& disk = real_fs());
 

@@ -207,9 +207,9 @@ TEST(Store, ThatIsSharedIsItsGroupsWhateverTheUmask) {
   const TemporaryFolder folder;
   const auto root = folder.path() / "s";
   Store::open_or_create(root, FileAccess::Group);
-  umask(077);
   const Store store = Store::open(root);
   EXPECT_EQ(store.fs().access(), FileAccess::Group);
+  umask(077);
   publish_plan(store, synthetic_sweep({1e-3}));
   store.publish_failure(kCell, 1, CellStatus::Failed, "{}");
   store.pin_corpus("tiny", std::string(64, 'a'));
