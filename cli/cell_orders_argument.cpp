@@ -9,16 +9,21 @@
 
 #include "core/base/error.hpp"
 #include "core/base/json_text.hpp"
+#include "core/base/machine.hpp"
 #include "sweeps/report/cell_log.hpp"
 #include "sweeps/report/results_query.hpp"
 
 namespace depthgrid {
 
-CommandLine& order_options(CommandLine& line) {
+CommandLine& cells_options(CommandLine& line) {
   return line.arguments("CELL")
       .sweep_options()
       .text("store", "DIR", "folder of the store, or a sweep file")
-      .text("filter", "EXPRESSION", "cells that meet it, as in results")
+      .text("filter", "EXPRESSION", "cells that meet it, as in results");
+}
+
+CommandLine& order_options(CommandLine& line) {
+  return cells_options(line)
       .flag("dry-run,n", "only say what would happen")
       .flag("json", "print JSON");
 }
@@ -46,6 +51,15 @@ OrderedCells ordered_cells(const CommandLine& line, bool named,
   }
   return {std::move(store), argument.folder.string(), std::move(listing),
           std::vector<std::size_t>(rows.begin(), rows.end())};
+}
+
+void record_orders(const OrderedCells& cells, const std::vector<OrderOutcome>& outcomes,
+                   SweepEventKind kind, bool dry) {
+  SweepEvent event{.kind = kind, .user = user_name()};
+  for (const OrderOutcome& outcome : outcomes) {
+    if (outcome.obeyed) event.cells.push_back(cells.listing.cells[outcome.row].id);
+  }
+  if (!dry && !event.cells.empty()) EventLog(cells.store.root()).add(std::move(event));
 }
 
 void print_outcomes(const CommandLine& line, const OrderedCells& cells,

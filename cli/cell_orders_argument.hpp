@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "cli/store_argument.hpp"
+#include "sweeps/launch/sweep_events.hpp"
 
 namespace depthgrid {
 
-/// The cells that `cancel` or `retry` is asked about, in a store that exists.
+/// The cells that `cancel`, `retry` or `why` is asked about, in a store that exists.
 struct OrderedCells {
   Store store;
   std::string folder;  // as the user named it
@@ -17,7 +18,9 @@ struct OrderedCells {
   std::vector<std::size_t> rows;  // of the listing, each once, in its order
 };
 
-/// Adds [CELL…] [STORE], --store, --filter, -n and --json.
+/// Adds [CELL…] [STORE], --store and --filter.
+CommandLine& cells_options(CommandLine& line);
+/// The same, -n and --json.
 CommandLine& order_options(CommandLine& line);
 
 /// Reads them: the cells that are named, and those that meet --filter or `also`.
@@ -31,7 +34,13 @@ struct OrderOutcome {
   std::size_t row = 0;
   std::string_view word;  // for programs
   std::string text;       // for people
+  bool obeyed = false;    // the order changes something
 };
+
+/// Records in the store what this user has ordered of cells, if anything has changed by it.
+/// @param dry  nothing was done.
+void record_orders(const OrderedCells& cells, const std::vector<OrderOutcome>& outcomes,
+                   SweepEventKind kind, bool dry);
 
 /// Prints them as a table, or as JSON: docs/cli.md.
 /// @param tasks  of Slurm, that have left its queue.

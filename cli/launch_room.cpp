@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "core/base/child_process.hpp"
 #include "core/base/log.hpp"
 #include "core/base/machine.hpp"
 #include "core/base/nan.hpp"
+#include "core/base/processes.hpp"
 #include "core/config/text_form.hpp"
 #include "sweeps/launch/card_room.hpp"
 #include "sweeps/orders/orders.hpp"
@@ -25,7 +25,7 @@ constexpr double kToAnswer = 10;  // s
 std::int64_t on_one_card(const CellConfig& run, bool asked, std::int64_t cards,
                          const std::function<std::vector<FusedJob>(std::int64_t slots)>& jobs) {
   if (asked || !run.is_word("packing.cells_per_gpu")) return launches_per_card(run);
-  const CommandAnswer memory = answer_of(
+  const CommandAnswer memory = real_processes().answer(
       {"nvidia-smi", "--query-gpu=memory.total", "--format=csv,noheader,nounits"}, kToAnswer);
   if (memory.code != 0) return launches_per_card(run);
   double largest = 0;
@@ -48,7 +48,7 @@ bool binds(const CellConfig& run, const LaunchPlace& place) {
 LaunchPlace asked_place(const CellConfig& run) {
   LaunchPlace out = launch_place(run);
   if (!asks_for_mpi(out)) return out;
-  const CommandAnswer answer = answer_of({"srun", "--mpi=list"}, kToAnswer);
+  const CommandAnswer answer = real_processes().answer({"srun", "--mpi=list"}, kToAnswer);
   choose_mpi(out, mpi_kinds(answer.out + answer.err));
   return out;
 }
@@ -106,7 +106,8 @@ SupervisorOptions room_for(std::optional<std::int64_t> slots, const CellConfig& 
 double allocated_seconds() {
   const std::string job = this_task();  // by an array's own id squeue would list all tasks
   if (job.empty()) return kNaN;
-  const CommandAnswer left = answer_of({"squeue", "-h", "-j", job, "-o", "%L"}, kToAnswer);
+  const CommandAnswer left =
+      real_processes().answer({"squeue", "-h", "-j", job, "-o", "%L"}, kToAnswer);
   std::string text = left.code == 0 ? left.out : "";
   text.erase(std::min(text.find_last_not_of(" \n") + 1, text.size()));
   const auto seconds = seconds_of(text);  // "UNLIMITED" is no time

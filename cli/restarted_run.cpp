@@ -17,6 +17,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/processes.hpp"
 #include "core/base/subprocess.hpp"
 #include "core/base/terminal.hpp"
 #include "storage/hdf5/checkpoint.hpp"
@@ -92,13 +93,13 @@ int run_restarted(const CommandLine& line, const Sweep& sweep, const std::filesy
   const Stopwatch clock;
   std::int64_t reached = 0;  // of no matter before the first end: its budgets are full
   while (true) {
-    const std::int64_t oom_kills = oom_kills_so_far();
+    const std::int64_t oom_kills = real_processes().oom_kills_so_far();
     WorkerEnd worker;
     worker.code = run_child(worker_command("run", order_text(next)), true, &worker.passed_on);
     const bool may = worker.code > 128 || worker.code == number_of(ExitCode::Hang) ||
                      worker.code == number_of(ExitCode::Infrastructure);
     if (!may) return worker.code;
-    worker.oom_kills = oom_kills_so_far() - oom_kills;
+    worker.oom_kills = real_processes().oom_kills_so_far() - oom_kills;
     worker.began = attempts_in(store) > before;
     if (worker.began) {
       const RunState state = state_of_run(line, sweep, store, order.only);

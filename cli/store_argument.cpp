@@ -194,12 +194,18 @@ Listing StoreArgument::listing(ReadProgress told) const {
 
 CellWords::CellWords(std::vector<std::string> words) : cells(std::move(words)) {
   if (cells.empty()) return;
+  const auto there = [](const std::string& word) {
+    return !word.empty() &&
+           (is_store(word) || is_store(fs::path("results") / word) || real_fs().is_file(word));
+  };
   const std::string& last = cells.back();
-  const bool names_store = is_store(last) || is_store(fs::path("results") / last) ||
-                           real_fs().is_file(last) || last.find('/') != std::string::npos;
-  if (!names_store || last.empty()) return;
-  store = last;
-  cells.pop_back();
+  if (there(last) || (last.find('/') != std::string::npos && !there(cells.front()))) {
+    store = last;
+    cells.pop_back();
+  } else if (there(cells.front())) {
+    store = cells.front();
+    cells.erase(cells.begin());
+  }
 }
 
 CommandLine& weight_options(CommandLine& line) {

@@ -64,7 +64,8 @@ struct StoreArgument {
   Listing listing(ReadProgress progress = ReadProgress::Told) const;
 };
 
-/// The words of `[CELL…] [STORE]`: the last one is the store if it names a store or a file.
+/// The words of `[CELL…] [STORE]`: the last one is the store if it names a store or a file, else
+/// the first one if that does.
 struct CellWords {
   std::vector<std::string> cells;
   std::string store;  // "" = none

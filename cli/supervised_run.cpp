@@ -182,7 +182,11 @@ bool serves_many(const CellConfig& run) {
 }
 
 SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& request,
-                             StopWatch& signals) {
+                             StopWatch& signals, EventLog& events) {
+  const auto ended = [&](SupervisedEnd end) {
+    events.add({.kind = SweepEventKind::SupervisorEnded, .code = end.code, .signal = end.signal});
+    return end;
+  };
   RunOrder prepare = request.order;
   prepare.mode = RunMode::Prepare;
   prepare.cells = request.cells;
@@ -199,8 +203,8 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
                      .restart = restart_of_task(),
                      .hang = request.order.hang,
                      .retries = retry_options(request.run)},
-                    signals);
-  if (prepared.code != 0) return {.code = prepared.code, .signal = signals.first()};
+                    signals, events);
+  if (prepared.code != 0) return ended({.code = prepared.code, .signal = signals.first()});
   const Sweep sweep = load_planned_sweep(line);
   refuse_unknown(sweep, request.cells);
   const Store store = Store::open(request.order.store);
@@ -247,6 +251,10 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
       if (states.done(row)) screen.finish(row);
     }
   };
+  world.record = [&](SweepEvent event) {
+    if (event.kind == SweepEventKind::Stopping) event.signal = signals.first();
+    events.add(std::move(event));
+  };
   world.now = [&] { return clock.seconds(); };
   world.time_left = [&, end = clock.seconds() + seconds_for_starts(sweep.run)] {
     return end - clock.seconds();
@@ -264,6 +272,11 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
   options.launcher = [&](std::int64_t ranks) {
     return std::string(name_of(launch_command(place, {}, ranks, {}).kind));
   };
+  events.add({.kind = SweepEventKind::SupervisorBegan,
+              .cell_count = std::ranges::count(wanted, true),
+              .launches = std::ssize(launches),
+              .slots = options.slots,
+              .restart = options.restart});
   Supervisor supervisor(std::move(launches), store.root(), leases, std::move(options),
                         retry_options(sweep.run), std::move(world));
   slots.begin(supervisor);
@@ -273,7 +286,7 @@ SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& reque
     if (states.cancelled(row)) screen.sweep().cancel(row);  // before it began
   }
   screen.close();
-  return {.code = number_of(code), .signal = signals.first(), .spent = slots.spent()};
+  return ended({.code = number_of(code), .signal = signals.first(), .spent = slots.spent()});
 }
 
 }  // namespace depthgrid

@@ -9,6 +9,7 @@
 
 #include "cli/command_line.hpp"
 #include "core/config/sweep.hpp"
+#include "sweeps/launch/sweep_events.hpp"
 #include "sweeps/orders/orders.hpp"
 #include "sweeps/run/retry_book.hpp"
 #include "sweeps/run/stop_watch.hpp"
@@ -46,8 +47,9 @@ struct SupervisedEnd {
 /// Plans the sweep in the store, then starts a launch for each job that is missing and watches over
 /// them (sweeps/run). Signals stop all launches, which write checkpoints.
 /// @param signals  made first of all: what comes before the first launch is not lost either.
+/// @param events   of the store.
 /// @throws UserError
 SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& request,
-                             StopWatch& signals);
+                             StopWatch& signals, EventLog& events);
 
 }  // namespace depthgrid

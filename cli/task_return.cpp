@@ -14,10 +14,10 @@
 #include <fmt/ranges.h>
 
 #include "cli/launch_room.hpp"
-#include "core/base/child_process.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/machine.hpp"
+#include "core/base/processes.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/hdf5/checkpoint.hpp"
 #include "sweeps/launch/launch_record.hpp"
@@ -124,6 +124,7 @@ void submit_anew(const TaskReturn& task, const std::vector<std::string>& bad,
       prepare_submission(task.sweep, task.store.root(), {group}, 1, order.words);
   anew.arrays.front().dependency.clear();  // it was met when this task began
   submit_prepared(anew, task.store, slurm);
+  task.events.add(submitted_event(anew.submission));
   const std::string job = anew.submission.arrays.front().job;
   keep_progress(memory_of(submission_folder(task.store.root(), anew.submission.id), job + "_0"),
                 progress);
@@ -163,11 +164,14 @@ std::vector<NodeFault> faults_of_task(const Store& store, const std::vector<std:
   return faults;
 }
 
-std::string leave_out_nodes(const Sweep& sweep, const Store& store,
+std::string leave_out_nodes(const Sweep& sweep, const Store& store, EventLog& events,
                             const std::filesystem::path& task_file,
                             const std::vector<NodeFault>& faults, const Scheduler& scheduler) {
   for (const NodeFault& fault : faults) {
-    if (record_node_fault(store.root(), fault, store.fs()) != 1) continue;
+    if (record_node_fault(store.root(), fault, real_clock(), store.fs()) != 1) continue;
+    events.add({.kind = SweepEventKind::NodeLeftOut,
+                .node = fault.node,
+                .message = fault.cause + ": " + fault.why});
     const std::string problem = keep_waiting_away(scheduler, store.root());
     if (problem.empty()) continue;
     log(LogLevel::Warning,
@@ -178,7 +182,7 @@ std::string leave_out_nodes(const Sweep& sweep, const Store& store,
                           store.root().string());
 }
 
-bool found_node_fault(const Store& store, const std::vector<std::string>& cells) {
+bool found_node_fault(const Store& store, const std::vector<std::string>& cells, EventLog& events) {
   const char* const cards = std::getenv("SLURM_GPUS_ON_NODE");
   const auto fault = node_fault(real_commands(), cards == nullptr ? 0 : std::atoll(cards));
   if (!fault) return false;
@@ -201,6 +205,7 @@ bool found_node_fault(const Store& store, const std::vector<std::string>& cells)
   const std::filesystem::path folder = launch_folder(store.root(), record.id);
   make_folders(folder, store.fs());
   record.attempt = next_attempt(folder, store.fs());
+  events.add(end_event(record));
   keep_record(store.root(), record, store.fs());
   return true;
 }
@@ -216,12 +221,21 @@ void return_task(const TaskReturn& task) {
   }
   if (!stopped && faults.empty()) return;
   const SlurmClient slurm;
+  const auto stays_out = [&](const std::string& why) {
+    task.events.add(
+        {.kind = SweepEventKind::TaskNotRequeued, .restart = restart_of_task(), .message = why});
+  };
   if (!faults.empty()) {
-    const std::string over = leave_out_nodes(task.sweep, task.store, task.task_file, faults, slurm);
-    if (!over.empty()) return log(LogLevel::Error, over);
+    const std::string over =
+        leave_out_nodes(task.sweep, task.store, task.events, task.task_file, faults, slurm);
+    if (!over.empty()) {
+      stays_out(over);
+      return log(LogLevel::Error, over);
+    }
   }
   const bool time_is_up = task.signal == SIGUSR1 || task.signal == SIGUSR2;
   if (!time_is_up && slurm.ending(name)) {
+    stays_out("Slurm has ended it");
     return log(LogLevel::Info, "Slurm has ended task " + name + ": it does not ask to go back");
   }
   const fs::path memory = memory_of(task.task_file.parent_path(), name);
@@ -229,6 +243,7 @@ void return_task(const TaskReturn& task) {
   const Progress progress = progress_now(task.store, task.cells, memory, cut_short);
   keep_progress(memory, progress);
   if (progress.idle >= kIdleRequeues) {
+    stays_out(fmt::format("it was stopped {} times without getting on", progress.idle + 1));
     return log(
         LogLevel::Error,
         fmt::format(
@@ -246,9 +261,13 @@ void return_task(const TaskReturn& task) {
   std::signal(SIGTERM, SIG_IGN);  // Slurm sends it as soon as the task is in the queue again
   const std::string refused = slurm.requeue(name);
   if (!refused.empty()) {
+    stays_out("scontrol requeue: " + refused);
     log(LogLevel::Warning, "scontrol requeue " + name + ": " + refused);
     return submit_anew(task, without, progress, slurm);
   }
+  task.events.add({.kind = SweepEventKind::TaskRequeued,
+                   .restart = restart_of_task(),
+                   .message = bad.empty() ? "" : "not to " + nodes});
   if (!bad.empty()) {
     const std::string problem = keep_away(slurm, name, without);
     if (problem.empty()) {

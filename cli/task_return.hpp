@@ -8,6 +8,7 @@
 #include "core/config/sweep.hpp"
 #include "storage/store.hpp"
 #include "sweeps/launch/node_faults.hpp"
+#include "sweeps/launch/sweep_events.hpp"
 #include "sweeps/slurm/scheduler.hpp"
 
 namespace depthgrid {
@@ -16,6 +17,7 @@ namespace depthgrid {
 struct TaskReturn {
   const Sweep& sweep;
   const Store& store;
+  EventLog& events;
   std::filesystem::path task_file;  // of its submission
   std::vector<std::string> cells;   // ids
   int code = 0;                     // with which its supervisor ended
@@ -40,12 +42,12 @@ std::vector<NodeFault> faults_of_task(const Store& store, const std::vector<std:
 /// @param task_file  of the submission.
 /// @return why the sweep ends: it has met more nodes at fault than may be left out; empty if it
 ///         goes on.
-std::string leave_out_nodes(const Sweep& sweep, const Store& store,
+std::string leave_out_nodes(const Sweep& sweep, const Store& store, EventLog& events,
                             const std::filesystem::path& task_file,
                             const std::vector<NodeFault>& faults, const Scheduler& scheduler);
 
 /// Looks at this node (sweeps/slurm/node_check) before the task begins, and records a fault as a
 /// launch of the task that ended by it. @return whether there is one.
-bool found_node_fault(const Store& store, const std::vector<std::string>& cells);
+bool found_node_fault(const Store& store, const std::vector<std::string>& cells, EventLog& events);
 
 }  // namespace depthgrid

@@ -5,9 +5,9 @@
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worker_command.hpp"
+#include "core/base/command.hpp"
 #include "core/base/error.hpp"
 #include "sweeps/orders/audited_cells.hpp"
-#include "sweeps/orders/pipe_child.hpp"
 #include "sweeps/orders/sweep_of_model.hpp"
 #include "sweeps/plan/structure_audit.hpp"
 
@@ -46,10 +46,10 @@ int audit_verb(const Arguments& arguments) {
       .flag("json", "print JSON");
   if (!line.parse(arguments)) return 0;
   const Sweep sweep = audited_sweep(line);
-  const ChildOutput child =
-      pipe_child(worker_command("audit"), audit_request(sweep.cells, line.has("fresh")));
-  if (child.code != 0) return child.code;  // the worker has printed the reason
-  const std::vector<StructureAudit> audits = parse_audits(child.output);
+  const CommandAnswer answer =
+      ask(own_question(worker_command("audit")), audit_request(sweep.cells, line.has("fresh")));
+  if (answer.code != 0) return answer.code;  // the worker has printed the reason
+  const std::vector<StructureAudit> audits = parse_audits(answer.out);
   const AuditLevels levels = audit_levels(sweep.run);
   std::string text;
   bool refused = false;

@@ -46,9 +46,9 @@ std::vector<std::string> leave_queue(const Store& store, const std::set<CellId>&
 OrderOutcome told(std::size_t row, CancelOutcome outcome) {
   switch (outcome) {
     case CancelOutcome::Cancelled:
-      return {row, "cancelled", "cancelled"};
+      return {row, "cancelled", "cancelled", true};
     case CancelOutcome::Asked:
-      return {row, "asked", "asked to stop; it ends between two steps"};
+      return {row, "asked", "asked to stop; it ends between two steps", true};
     case CancelOutcome::Ended:
       break;
   }
@@ -83,6 +83,7 @@ int cancel_verb(const Arguments& arguments) {
     outcomes.push_back(told(row, line.has("dry-run") ? foreseen_cancel(cells.store, id)
                                                      : cancel_cell(cells.store, id, leases)));
   }
+  record_orders(cells, outcomes, SweepEventKind::CellsCancelled, line.has("dry-run"));
   const auto tasks = leave_queue(cells.store, named, line.has("dry-run"));
   print_outcomes(line, cells, outcomes, tasks);
   return 0;

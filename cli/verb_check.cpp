@@ -12,9 +12,9 @@
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
 #include "cli/worker_command.hpp"
+#include "core/base/command.hpp"
 #include "core/base/error.hpp"
 #include "core/base/json_text.hpp"
-#include "sweeps/orders/pipe_child.hpp"
 #include "sweeps/orders/sweep_of_model.hpp"
 
 namespace depthgrid {
@@ -135,9 +135,9 @@ int check_verb(const Arguments& arguments) {
                   {"cells", Json::array()},
                   {"from", nullptr}};
   if (what != "gate") add_model(line, request);
-  const ChildOutput child = pipe_child(worker_command("check"), json_text(request));
-  print(child.output);
-  return child.code;
+  const CommandAnswer answer = ask(own_question(worker_command("check")), json_text(request));
+  print(answer.out);
+  return answer.code;
 }
 
 }  // namespace depthgrid

@@ -77,9 +77,7 @@ int doctor_verb(const Arguments& arguments) {
       .text("site", "FILE", "write what Slurm offers as a file for `base:` of sweeps")
       .flag("json", "print JSON");
   if (!line.parse(arguments)) return 0;
-  const auto run = [](const std::vector<std::string>& command, double seconds) {
-    return answer_of(command, seconds);
-  };
+  const CommandRunner run = real_commands();
   const ScratchFolder folder;
   const Machine machine = this_machine();
   const RankTrial trial{program_beside("depthgrid"), folder.path(), geteuid() == 0};

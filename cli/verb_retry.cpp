@@ -15,6 +15,7 @@
 #include "core/base/error.hpp"
 #include "core/base/json_text.hpp"
 #include "core/base/log.hpp"
+#include "core/base/machine.hpp"
 #include "sweeps/launch/failure_class.hpp"
 #include "sweeps/launch/node_faults.hpp"
 #include "sweeps/queue/cell_orders.hpp"
@@ -29,7 +30,7 @@ namespace {
 OrderOutcome told_again(std::size_t row, RetryOutcome outcome) {
   switch (outcome) {
     case RetryOutcome::Pending:
-      return {row, "pending", "pending: the next run trains it"};
+      return {row, "pending", "pending: the next run trains it", true};
     case RetryOutcome::InUse:
       return {row, "in_use", "as it was: a process has it"};
     case RetryOutcome::NotFailed:
@@ -70,6 +71,10 @@ int readmit(const CommandLine& line) {
   for (const std::string& node : line.words_of("node")) {
     const auto at = std::ranges::find(faults, node, &NodeFault::node);
     const bool out = at != faults.end() && (dry || readmit_node(store.root(), node));
+    if (out && !dry) {
+      EventLog(store.root())
+          .add({.kind = SweepEventKind::NodeReadmitted, .node = node, .user = user_name()});
+    }
     if (out && !dry && !submissions(store.root()).empty() && slurm.present()) {
       const std::string problem = let_waiting_use(slurm, store.root(), node);
       if (!problem.empty()) {
@@ -132,6 +137,7 @@ int retry_verb(const Arguments& arguments) {
     outcomes.push_back(
         told_again(row, line.has("dry-run") ? foreseen : retry_cell(cells.store, cell.id, leases)));
   }
+  record_orders(cells, outcomes, SweepEventKind::CellsRetried, line.has("dry-run"));
   print_outcomes(line, cells, outcomes);
   return 0;
 }

@@ -55,7 +55,9 @@ int supervise_and_conclude(const CommandLine& line, const Sweep& sweep,
   std::signal(SIGPIPE, SIG_IGN);
   std::optional<StopWatch> signals(std::in_place);
   const std::size_t before = attempts_in(store);
-  const int code = run_supervised(line, supervised_run(line, order, sweep.run), *signals).code;
+  EventLog events(store);
+  const int code =
+      run_supervised(line, supervised_run(line, order, sweep.run), *signals, events).code;
   signals.reset();  // who has seen enough may interrupt the summary
   const bool failed = report_run(line, sweep, store, before, code, order.progress);
   return code == 0 && failed ? number_of(ExitCode::Partial) : code;

@@ -14,11 +14,13 @@
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/clock.hpp"
+#include "core/base/error.hpp"
 #include "core/base/terminal.hpp"
 #include "sweeps/launch/node_faults.hpp"
 #include "sweeps/live/store_activity.hpp"
 #include "sweeps/live/watch_text.hpp"
 #include "sweeps/report/status_report.hpp"
+#include "sweeps/run/event_report.hpp"
 #include "sweeps/slurm/queue_report.hpp"
 #include "sweeps/slurm/slurm_client.hpp"
 
@@ -54,7 +56,7 @@ Look look_at(const StoreArgument& argument, QueueWatch& queue,
   out.numbers = numbers_now(out.listing, store ? &*store : nullptr);
   if (store) {
     out.queue = queue.report(store->root());
-    out.nodes = node_faults(store->root());
+    out.nodes = node_faults(store->root(), store->fs());
   }
   return out;
 }
@@ -144,27 +146,43 @@ int watch(const StoreArgument& argument, QueueWatch& queue, std::chrono::seconds
   }
 }
 
+int print_events(const StoreArgument& argument, bool json) {
+  const Store store = argument.open();
+  const Listing listing = argument.listing();
+  const EventReport report = known_events(store, listing);
+  print(json ? events_json(report, listing.store)
+             : events_text(report, listing, colour_of_stdout()));
+  return 0;
+}
+
 }  // namespace
 
 int status_verb(const Arguments& arguments) {
   CommandLine line(
-      "status [STORE] [--watch [SECONDS]] [--json]",
+      "status [STORE] [--watch [SECONDS] | --events] [--json]",
       "Counts cells by state and lists the problems. STORE is the folder of a store or a\n"
       "sweep file. Returns 3 while cells are pending or running, 4 if some failed, else 0.\n"
       "While they are, it also tells steps, rate, time left and hours, and of a submitted sweep\n"
       "what stands in Slurm's queue, and why. Nodes that are left out for a fault are named.\n"
       "With --watch it shows that again and again, until all cells have ended. Ctrl-C ends\n"
-      "the display, not the run.");
-  line.examples(
-      {"status results/tiny", "status configs/tiny.yaml --json", "status results/tiny --watch"});
+      "the display, not the run. With --events it tells what happened instead, in order:\n"
+      "submissions, launches and their ends, retries, stops.");
+  line.examples({"status results/tiny", "status configs/tiny.yaml --json",
+                 "status results/tiny --watch", "status results/tiny --events"});
   line.argument("STORE")
       .sweep_options()
       .text("store", "DIR", "store of the sweep file")
       .flag("watch", "show it again every 2 s, or every SECONDS, until all cells have ended")
       .number("every", 2, "of --watch: seconds between two looks")
+      .flag("events", "what happened to the sweep, in order, with hosts, classes and retries")
       .flag("json", "print JSON");
   if (!line.parse(with_seconds(arguments))) return 0;
+  if (line.has("events") && line.has("watch")) {
+    throw UserError(ExitCode::Usage,
+                    "status: --events tells what has happened, once: leave --watch out");
+  }
   const StoreArgument argument(line);
+  if (line.has("events")) return print_events(argument, line.has("json"));
   const SlurmClient slurm(real_commands(), QueueWatch::kPatience);
   QueueWatch queue(slurm, [clock = Stopwatch()] { return clock.seconds(); });
   if (line.has("watch")) {

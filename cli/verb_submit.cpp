@@ -212,7 +212,10 @@ int submit_verb(const Arguments& arguments) {
   if (!prepared.submission.tasks.empty()) {
     check_time(order, partitions);
     if (test) said = test_prepared(prepared, store, slurm);
-    if (!looks) submit_prepared(prepared, store, slurm, [&] { return lock->check_deposed(); });
+    if (!looks) {
+      submit_prepared(prepared, store, slurm, [&] { return lock->check_deposed(); });
+      EventLog(folder).add(submitted_event(prepared.submission));
+    }
   }
   if (staged && !line.has("json")) print(two_stage_report(line, folder));
   if (line.has("json")) {

@@ -123,15 +123,17 @@ int supervise_verb(const Arguments& arguments) {
   if (task) request.cells = cells_of_task(line);
   std::signal(SIGPIPE, SIG_IGN);
   const Stopwatch clock;
+  EventLog events(store, this_task());
   if (line.has("requeue") && task) {
     const Store there = Store::open(store);
     const std::string over =
-        leave_out_nodes(sweep, there, line.text_of("tasks"), {}, SlurmClient());
+        leave_out_nodes(sweep, there, events, line.text_of("tasks"), {}, SlurmClient());
     if (!over.empty()) throw UserError(ExitCode::Infrastructure, over);
-    if (found_node_fault(there, request.cells)) {
+    if (found_node_fault(there, request.cells, events)) {
       constexpr int kFailed = static_cast<int>(ExitCode::Failed);
       return_task({.sweep = sweep,
                    .store = there,
+                   .events = events,
                    .task_file = line.text_of("tasks"),
                    .cells = request.cells,
                    .code = kFailed});
@@ -139,10 +141,11 @@ int supervise_verb(const Arguments& arguments) {
     }
   }
   const std::size_t before = attempts_in(store);
-  const auto [code, signal, spent] = run_supervised(line, request, *signals);
+  const auto [code, signal, spent] = run_supervised(line, request, *signals, events);
   if (line.has("requeue") && task && !spent) {
     return_task({.sweep = sweep,
                  .store = Store::open(store),
+                 .events = events,
                  .task_file = line.text_of("tasks"),
                  .cells = request.cells,
                  .code = code,

@@ -25,7 +25,7 @@ struct Verb {
 VerbFunction audit_verb, bench_verb, cancel_verb, check_verb, completion_verb, diff_verb,
     doctor_verb, eval_verb, export_verb, gc_verb, generate_verb, logs_verb, pack_verb, plan_verb,
     compare_verb, probe_verb, report_verb, results_verb, retry_verb, run_verb, schema_verb,
-    show_verb, status_verb, submit_verb, supervise_verb, validate_verb;
+    show_verb, status_verb, submit_verb, supervise_verb, validate_verb, why_verb;
 
 /// All verbs, in the order of the usage text.
 inline constexpr Verb kVerbs[] = {
@@ -42,6 +42,7 @@ inline constexpr Verb kVerbs[] = {
     {"show", "CELL [STORE]", "a cell's configuration, and where it comes from", show_verb},
     {"diff", "CELL CELL [STORE]", "leaves in which two cells differ", diff_verb},
     {"logs", "CELL [STORE]", "what happened to one cell", logs_verb},
+    {"why", "CELL… [STORE]", "why a cell is not done, and what goes on", why_verb},
     {"cancel", "[CELL…] [STORE]", "end cells, and do not train them", cancel_verb},
     {"retry", "[CELL…] [STORE]", "make failed or cancelled cells pending", retry_verb},
     {"eval", "CELL [STORE]", "loss of a cell's weights on data", eval_verb},

@@ -1,34 +1,169 @@
 #include "core/base/child_process.hpp"
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <thread>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/base/error.hpp"
+#include "core/base/held_signals.hpp"
 #include "core/base/subprocess.hpp"
-#include "core/base/unique_handle.hpp"
 
 namespace depthgrid {
 namespace {
 
-struct DescriptorTraits {
-  using Handle = int;
-  static constexpr Handle null() noexcept { return -1; }
-  static void release(Handle fd) noexcept { close(fd); }
+constexpr int kNotThere = 127;        // exit code, as a shell's
+constexpr double kLongestWait = 1e9;  // s that a clock can still count
+constexpr mode_t kFileMode = 0640;    // of a file that a child writes to
+constexpr std::size_t kStreams = 3;   // stdin, stdout, stderr
+
+/// What ask for an end, and what a parent may have chosen to ignore for itself alone.
+constexpr int kOfTheParent[] = {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP, SIGPIPE, SIGCHLD};
+
+/// One stream: the child's end, and this process's if it is a pipe.
+struct StreamEnds {
+  Descriptor theirs, ours;
 };
-using Descriptor = UniqueHandle<DescriptorTraits>;
+
+Descriptor opened(const std::filesystem::path& file, int flags) {
+  Descriptor out(open(file.c_str(), flags | O_CLOEXEC, kFileMode));
+  if (!out) throw StorageError(file.string(), std::strerror(errno));
+  return out;
+}
+
+StreamEnds open_stream(const ChildStream& stream, bool read_by_child) {
+  using enum ChildStream::Kind;
+  if (stream.kind == Shared) return {};
+  if (stream.kind == Nothing) return {opened("/dev/null", O_RDWR), {}};
+  if (stream.kind == File) return {opened(stream.file, O_WRONLY | O_CREAT | O_APPEND), {}};
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) throw Error(std::string("pipe: ") + strerror(errno));
+  StreamEnds out{Descriptor(ends[0]), Descriptor(ends[1])};
+  if (!read_by_child) std::swap(out.theirs, out.ours);
+  return out;
+}
+
+cpu_set_t set_of(const std::vector<int>& cores) {
+  cpu_set_t out;
+  CPU_ZERO(&out);
+  for (const int core : cores) CPU_SET(static_cast<std::size_t>(core), &out);
+  return out;
+}
+
+/// All that a child needs until its program begins.
+struct StartPlan {
+  std::vector<char*> words, variables;
+  std::array<int, kStreams> streams;  // -1: as this process's
+  cpu_set_t cores;                    // none: as this process's
+  sigset_t open;                      // no signal is held
+  bool keeps_ignored, own_group;
+  int parent_death;
+  pid_t parent;
+};
+
+/// Handlers of the parent must never run in the child, which shares its memory.
+void reset_signals(bool keeps_ignored) {
+  for (int number = 1; number < NSIG; ++number) {
+    struct sigaction action{};
+    if (sigaction(number, nullptr, &action) != 0) continue;
+    const bool handled = action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
+    const bool asks = std::ranges::find(kOfTheParent, number) != std::end(kOfTheParent);
+    if (handled || (asks && !keeps_ignored)) ::signal(number, SIG_DFL);
+  }
+}
+
+/// In the child, with all signals held, until its program begins: calls of the system and nothing
+/// else, since what it writes to memory stays when the parent goes on.
+/// @param problem  errno if it comes to nothing.
+[[noreturn]] void become_child(const StartPlan& plan, volatile int& problem) {
+  reset_signals(plan.keeps_ignored);
+  if (plan.own_group) setpgid(0, 0);
+  if (CPU_COUNT(&plan.cores) > 0) sched_setaffinity(0, sizeof plan.cores, &plan.cores);
+  if (plan.parent_death != 0) {
+    prctl(PR_SET_PDEATHSIG, plan.parent_death);
+    if (getppid() != plan.parent) _exit(128 + plan.parent_death);  // it has died before
+  }
+  bool all = true;
+  for (int i = 0; i < static_cast<int>(kStreams); ++i) {
+    if (plan.streams[static_cast<std::size_t>(i)] < 0) continue;
+    all = all && dup2(plan.streams[static_cast<std::size_t>(i)], i) >= 0;
+  }
+  sigprocmask(SIG_SETMASK, &plan.open, nullptr);
+  if (all) execvpe(plan.words[0], plan.words.data(), plan.variables.data());
+  problem = errno;
+  _exit(kNotThere);
+}
+
+/// A function of its own: nothing here lives on both sides of the call that returns twice. The
+/// parent goes on when the program has begun, or has not. fork() would copy the page tables of a
+/// rank with many GB, and fail where memory has run out, for which a fresh process is the cure.
+[[gnu::noinline]] pid_t split_off(const StartPlan& plan, volatile int& problem) {
+  const pid_t child = vfork();  // NOLINT(bugprone-unsafe-functions): posix_spawn() cannot do all
+  if (child == 0) become_child(plan, problem);
+  return child;
+}
+
+void wait_for_end(pid_t child, int* status) noexcept {
+  while (waitpid(child, status, 0) < 0 && errno == EINTR) {
+  }
+}
+
+/// @param streams  the child's. @throws StartError
+pid_t start(const ChildSpec& spec, const std::array<StreamEnds, kStreams>& streams) {
+  const std::vector<std::string> variables =
+      spec.keeps_launcher ? environment_with(spec.variables) : environment_apart(spec.variables);
+  StartPlan plan{.words = pointers_to(spec.command),
+                 .variables = pointers_to(variables),
+                 .streams = {},
+                 .cores = set_of(spec.cores),
+                 .open = {},
+                 .keeps_ignored = spec.keeps_ignored,
+                 .own_group = spec.own_group,
+                 .parent_death = spec.parent_death,
+                 .parent = getpid()};
+  for (std::size_t i = 0; i < kStreams; ++i) plan.streams[i] = streams[i].theirs.get();
+  sigemptyset(&plan.open);
+  volatile int problem = 0;
+  pid_t child = -1;
+  int refused = 0;
+  {
+    const HeldSignals all;
+    child = split_off(plan, problem);
+    refused = errno;
+  }
+  if (child < 0) throw Error(spec.command[0] + ": fork: " + std::strerror(refused));
+  if (problem == 0) return child;
+  wait_for_end(child, nullptr);
+  throw StartError(spec.command[0], problem);
+}
+
+std::string start_problem(const std::string& program, int number) {
+  if (number == ENOENT && program.find('/') == program.npos) {
+    return program + ": not found in PATH; install it, or load its module";
+  }
+  return program + ": cannot be started: " + std::strerror(number);
+}
+
+}  // namespace
+
+void DescriptorTraits::release(Handle fd) noexcept {
+  close(fd);
+}
+
+StartError::StartError(const std::string& program, int number)
+    : UserError(ExitCode::BadConfig, start_problem(program, number)),
+      program_(program),
+      reason_(std::strerror(number)) {}
 
 std::vector<char*> pointers_to(const std::vector<std::string>& words) {
   std::vector<char*> out;
@@ -38,114 +173,48 @@ std::vector<char*> pointers_to(const std::vector<std::string>& words) {
   return out;
 }
 
-int exit_code_of(int status) {
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-std::array<Descriptor, 2> make_pipe() {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) throw Error(std::string("pipe: ") + strerror(errno));
-  return {Descriptor(ends[0]), Descriptor(ends[1])};
-}
-
-struct Streams {
-  int in = -1, out = -1, err = -1;
-};
-
-cpu_set_t set_of(const std::vector<int>& cores) {
-  cpu_set_t out;
-  CPU_ZERO(&out);
-  for (const int core : cores) CPU_SET(static_cast<std::size_t>(core), &out);
-  return out;
-}
-
-/// In the child, between fork and exec: only calls that are safe there.
-/// @param cores  bound to them; empty: as the parent.
-[[noreturn]] void become_child(pid_t parent, const std::vector<char*>& words,
-                               const std::vector<char*>& variables, const Streams& streams,
-                               const cpu_set_t& cores, int problem) {
-  setpgid(0, 0);
-  if (CPU_COUNT(&cores) > 0) sched_setaffinity(0, sizeof cores, &cores);
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  for (const int number : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP, SIGPIPE, SIGCHLD}) {
-    ::signal(number, SIG_DFL);
-  }
-  if (getppid() != parent) _exit(128 + SIGTERM);  // it died before it could be watched
-  if (streams.in >= 0) dup2(streams.in, STDIN_FILENO);
-  if (streams.out >= 0) dup2(streams.out, STDOUT_FILENO);
-  if (streams.err >= 0) dup2(streams.err, STDERR_FILENO);
-  execvpe(words[0], words.data(), variables.data());
-  const int code = errno;
-  [[maybe_unused]] const auto told = write(problem, &code, sizeof code);
-  _exit(127);
-}
-
-/// @throws UserError (BadConfig) with the reason if the program cannot be started.
-pid_t start(const ChildOptions& options, const Streams& streams) {
-  if (options.command.empty()) throw Error("a child needs a command");
-  const std::vector<std::string> kept = options.keeps_launcher
-                                            ? environment_with(options.variables)
-                                            : environment_apart(options.variables);
-  const std::vector<char*> words = pointers_to(options.command), variables = pointers_to(kept);
-  auto [reading, writing] = make_pipe();  // closed by exec; else the child's errno comes through
-  const cpu_set_t cores = set_of(options.cores);
-  const pid_t parent = getpid();
-  const pid_t child = fork();
-  if (child < 0) throw Error(options.command[0] + ": fork: " + strerror(errno));
-  if (child == 0) {
-    become_child(parent, words, variables, streams, cores, writing.get());
-  }
-  setpgid(child, child);  // by both, so that the group is there whoever comes first
-  writing = Descriptor();
-  int problem = 0;
-  ssize_t got = 0;
-  do got = read(reading.get(), &problem, sizeof problem);
-  while (got < 0 && errno == EINTR);
-  if (got == static_cast<ssize_t>(sizeof problem)) {
-    waitpid(child, nullptr, 0);
-    const std::string& program = options.command[0];
-    if (problem == ENOENT && program.find('/') == program.npos) {
-      throw UserError(ExitCode::BadConfig,
-                      program + ": not found in PATH; install it, or load its module");
-    }
-    throw UserError(ExitCode::BadConfig, program + ": cannot be started: " + strerror(problem));
-  }
-  return child;
-}
-
-}  // namespace
-
-ChildProcess::ChildProcess(const ChildOptions& options) {
-  Descriptor output, nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  if (!options.output.empty()) {
-    output =
-        Descriptor(open(options.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640));
-    if (output.get() < 0) throw StorageError(options.output.string(), strerror(errno));
-  }
-  id_ = start(options, {.in = nothing.get(), .out = output.get(), .err = output.get()});
+ChildProcess::ChildProcess(const ChildSpec& spec) : own_group_(spec.own_group) {
+  if (spec.command.empty()) throw Error("a child needs the name of its program");
+  std::array<StreamEnds, kStreams> streams = {
+      open_stream(spec.in, true), open_stream(spec.out, false), open_stream(spec.err, false)};
+  id_ = start(spec, streams);
+  for (std::size_t i = 0; i < kStreams; ++i) pipes_[i] = std::move(streams[i].ours);
 }
 
 ChildProcess::~ChildProcess() {
-  if (code_) return;
-  kill_group();
-  waitpid(id_, nullptr, 0);
+  end();
 }
 
 std::optional<int> ChildProcess::poll() {
   if (code_) return code_;
-  int status = 0;
-  const pid_t got = waitpid(id_, &status, WNOHANG);
-  if (got == 0 || (got < 0 && errno == EINTR)) return std::nullopt;
-  code_ = got < 0 ? 127 : exit_code_of(status);
-  kill(-id_, SIGKILL);  // ranks that outlived their launcher
-  return code_;
+  siginfo_t seen{};  // it stays to be waited for: its id must not become another group's yet
+  const int got = waitid(P_PID, static_cast<id_t>(id_), &seen, WEXITED | WNOHANG | WNOWAIT);
+  if (got == 0 && seen.si_pid == 0) return std::nullopt;
+  return end();
+}
+
+std::optional<int> ChildProcess::wait(double seconds) {
+  using std::chrono::steady_clock;
+  constexpr steady_clock::duration kLongestLook = std::chrono::milliseconds(20);
+  const auto limit =
+      steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
+                                std::chrono::duration<double>(std::min(seconds, kLongestWait)));
+  steady_clock::duration look = std::chrono::milliseconds(1);
+  while (true) {
+    if (const auto code = poll()) return code;
+    const auto left = limit - steady_clock::now();
+    if (left <= steady_clock::duration::zero()) return std::nullopt;
+    std::this_thread::sleep_for(std::min(left, look));
+    look = std::min(2 * look, kLongestLook);
+  }
 }
 
 void ChildProcess::signal(int number) const noexcept {
   if (!code_) kill(id_, number);
+}
+
+void ChildProcess::signal_group(int number) const noexcept {
+  if (!code_) kill(own_group_ ? -id_ : id_, number);
 }
 
 void ChildProcess::signal_children(int number) const noexcept {
@@ -154,71 +223,14 @@ void ChildProcess::signal_children(int number) const noexcept {
   for (pid_t child = 0; children >> child;) kill(child, number);
 }
 
-void ChildProcess::kill_group() noexcept {
-  if (!code_) kill(-id_, SIGKILL);
-}
-
-CommandAnswer answer_of(const std::vector<std::string>& command, double seconds,
-                        const std::string& input) {
-  CommandAnswer answer;
-  auto [out, out_end] = make_pipe();
-  auto [err, err_end] = make_pipe();
-  auto [in_end, in] = make_pipe();
-  pid_t child = 0;
-  try {
-    child = start(
-        {.command = command, .variables = {{"LC_ALL", "C"}}, .keeps_launcher = true, .output = {}},
-        {.in = in_end.get(), .out = out_end.get(), .err = err_end.get()});
-  } catch (const Error& problem) {
-    return {.code = 127, .late = false, .out = {}, .err = problem.what()};
-  }
-  for (Descriptor* end : {&out_end, &err_end, &in_end}) end->reset();
-  fcntl(in.get(), F_SETFL, O_NONBLOCK);
-  using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                      std::chrono::duration<double>(seconds));
-  std::size_t sent = 0;
-  bool open_out = true, open_err = true;
-  while (open_out || open_err) {
-    if (in.get() >= 0) {
-      const ssize_t n = write(in.get(), input.data() + sent, input.size() - sent);
-      if (n > 0) sent += static_cast<std::size_t>(n);
-      if (sent == input.size() || (n < 0 && errno != EAGAIN)) in = Descriptor();
-    }
-    if (Clock::now() >= end) {
-      answer.late = true;
-      kill(-child, SIGKILL);
-      break;
-    }
-    std::array<pollfd, 2> both = {pollfd{open_out ? out.get() : -1, POLLIN, 0},
-                                  pollfd{open_err ? err.get() : -1, POLLIN, 0}};
-    if (::poll(both.data(), both.size(), 50) <= 0) continue;
-    const auto take = [](const pollfd& from, std::string& to, bool& is_open) {
-      if (from.revents == 0) return;
-      std::array<char, 4096> part{};
-      const ssize_t n = read(from.fd, part.data(), part.size());
-      if (n > 0) to.append(part.data(), static_cast<std::size_t>(n));
-      if (n == 0 || (n < 0 && errno != EINTR)) is_open = false;
-    };
-    take(both[0], answer.out, open_out);
-    take(both[1], answer.err, open_err);
-  }
-  int status = 0;
-  while (waitpid(child, &status, answer.late ? 0 : WNOHANG) == 0) {
-    if (Clock::now() >= end) {
-      answer.late = true;
-      kill(-child, SIGKILL);
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  answer.code = exit_code_of(status);
-  return answer;
-}
-
-CommandRunner real_commands() {
-  return [](const std::vector<std::string>& command, double seconds) {
-    return answer_of(command, seconds);
-  };
+int ChildProcess::end() noexcept {
+  if (code_) return *code_;
+  kill_group();
+  int status = kNotThere << 8;  // as of an exit, if another has waited for it
+  wait_for_end(id_, &status);
+  by_signal_ = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  code_ = WIFSIGNALED(status) ? 128 + by_signal_ : WEXITSTATUS(status);
+  return *code_;
 }
 
 }  // namespace depthgrid

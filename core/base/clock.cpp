@@ -1,9 +1,31 @@
 #include "core/base/clock.hpp"
 
 #include <array>
+#include <chrono>
 #include <ctime>
+#include <thread>
 
 namespace depthgrid {
+namespace {
+
+class RealClock final : public Clock {
+ public:
+  double now() const override {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  }
+  double unix_time() const override { return depthgrid::unix_time(); }
+  void wait(double seconds) const override {
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  }
+};
+
+}  // namespace
+
+const Clock& real_clock() {
+  static const RealClock clock;
+  return clock;
+}
 
 double Stopwatch::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();

@@ -5,6 +5,24 @@
 
 namespace depthgrid {
 
+/// Time, as far as sweeps need it. They go by it and by nothing else (cmake/check_seams.cmake), so
+/// that hours may pass in a test at once (tests/support/pretended_clock.hpp).
+///
+/// May be used by several threads.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  /// Seconds on a monotonic clock; only differences say anything.
+  virtual double now() const = 0;
+  /// As unix_time().
+  virtual double unix_time() const = 0;
+  /// Returns after so many seconds.
+  virtual void wait(double seconds) const = 0;
+};
+
+/// This machine's: it holds no state.
+const Clock& real_clock();
+
 /// Seconds on a monotonic clock since construction.
 class Stopwatch {
  public:

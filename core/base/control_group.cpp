@@ -22,4 +22,15 @@ std::vector<std::filesystem::path> control_groups(const std::filesystem::path& o
   return out;
 }
 
+std::int64_t oom_kills_in(const std::vector<std::filesystem::path>& groups) {
+  for (const std::filesystem::path& group : groups) {
+    std::ifstream events(group / "memory.events");
+    std::string name;
+    for (std::int64_t count = 0; events >> name >> count;) {
+      if (name == "oom_kill") return count;
+    }
+  }
+  return 0;
+}
+
 }  // namespace depthgrid

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <vector>
 
@@ -11,5 +12,9 @@ namespace depthgrid {
 std::vector<std::filesystem::path> control_groups(
     const std::filesystem::path& own = "/proc/self/cgroup",
     const std::filesystem::path& root = "/sys/fs/cgroup");
+
+/// Processes that the system has killed for their memory so far, in the first of these groups that
+/// counts them, and in those below it; 0 if none does.
+std::int64_t oom_kills_in(const std::vector<std::filesystem::path>& groups);
 
 }  // namespace depthgrid

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include <pwd.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -68,6 +69,11 @@ std::string host_name() {
 std::string node_name() {
   const char* const node = std::getenv("SLURMD_NODENAME");
   return node == nullptr ? host_name() : node;
+}
+
+std::string user_name() {
+  const passwd* const user = getpwuid(geteuid());
+  return user == nullptr ? std::to_string(geteuid()) : user->pw_name;
 }
 
 std::vector<int> allowed_cores() {

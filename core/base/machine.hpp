@@ -27,6 +27,9 @@ std::string host_name();
 /// The name by which Slurm knows this node (SLURMD_NODENAME); outside Slurm the host's.
 std::string node_name();
 
+/// The name of the user as whom this process acts; their number if the system knows no name.
+std::string user_name();
+
 /// Numbers of the cores that this process may use, by its affinity, ascending.
 std::vector<int> allowed_cores();
 

@@ -71,9 +71,11 @@ bool Terminal::ours() const {
   return foreground == getpgrp() || foreground == getpgid(getppid());
 }
 
-bool Terminal::only_foreground_writes() const {
+TerminalUse Terminal::use() const {
+  if (ours()) return TerminalUse::Draw;
   termios settings{};
-  return tcgetattr(fd_.get(), &settings) == 0 && (settings.c_lflag & TOSTOP) != 0;
+  const bool stops = tcgetattr(fd_.get(), &settings) == 0 && (settings.c_lflag & TOSTOP) != 0;
+  return stops ? TerminalUse::Nothing : TerminalUse::Lines;
 }
 
 void Terminal::write(std::string_view text) const noexcept {
@@ -82,7 +84,7 @@ void Terminal::write(std::string_view text) const noexcept {
 
 PassingLine::PassingLine(std::optional<Terminal> terminal, std::string_view text)
     : terminal_(std::move(terminal)) {
-  if (terminal_ && !terminal_->ours()) terminal_.reset();
+  if (terminal_ && terminal_->use() != TerminalUse::Draw) terminal_.reset();
   if (terminal_) terminal_->write(std::string(kEraseBelow) + std::string(text) + "\r");
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,13 @@ struct TerminalTraits {
 
 /// Erases from the cursor to the end of the screen.
 inline constexpr std::string_view kEraseBelow = "\r\033[J";
+
+/// What a display may do on a terminal.
+enum class TerminalUse : std::uint8_t {
+  Draw,    // it is ours
+  Lines,   // another program has it, and lines of ours may stand among its own
+  Nothing  // another program has it, and the terminal stops who else writes
+};
 
 /// A terminal on which progress may be drawn.
 class Terminal {
@@ -36,18 +44,16 @@ class Terminal {
   /// Its size now: users resize their windows.
   Size size() const;
 
-  /// False while the process that the user started (our parent) is not in the terminal's foreground
-  /// job, such as after `&`: then the screen belongs to another program.
-  bool ours() const;
-
-  /// True if programs in the background may not write to it (stty tostop).
-  bool only_foreground_writes() const;
+  /// It is ours unless neither this process nor the one that the user started (our parent) is in
+  /// the terminal's foreground job, such as after `&`. With `stty tostop` only that job may write.
+  TerminalUse use() const;
 
   /// Writes all of it at once. Errors are ignored: no display is worth a crash.
   void write(std::string_view text) const noexcept;
 
  private:
   explicit Terminal(int fd) : fd_(fd) {}
+  bool ours() const;
 
   UniqueHandle<TerminalTraits> fd_;
 };

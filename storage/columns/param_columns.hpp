@@ -42,8 +42,8 @@ Attributes sweep_attributes(const StoredPlan& plan, const std::string& format);
 /// `format_version` of files. Since 1.1, only what the sweep varies is a `param_*` column; since
 /// 1.2, there are variables of probes along depth; since 1.3, the time of each probe, and files of
 /// raw states are listed; since 2.0, texts have variable length, and there are digest and bytes of
-/// each split.
-inline constexpr std::string_view kFormatVersion = "2.0";
+/// each split; since 2.1, events of the sweep lie beside them.
+inline constexpr std::string_view kFormatVersion = "2.1";
 /// Whether this program can use a file's records: it knows all major numbers up to its own.
 bool readable_version(const std::optional<std::string>& version);
 

@@ -1,10 +1,10 @@
 #include "storage/files/lease_keeper.hpp"
 
 #include <algorithm>
-#include <csignal>
 #include <exception>
 
 #include "core/base/error.hpp"
+#include "core/base/held_signals.hpp"
 #include "core/base/log.hpp"
 #include "storage/files/journal.hpp"
 #include "storage/files/publish.hpp"
@@ -24,20 +24,10 @@ constexpr int kBeatsMissed = 2;
 }  // namespace
 
 LeaseKeeper::LeaseKeeper(const LeaseOptions& options, const Fs& disk)
-    : options_(options), disk_(disk), identity_(this_process()) {
-  // Signals belong to the main thread: their handlers must not run on this one.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    thread_ = std::thread([this] { run(); });
-  } catch (...) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw;
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
+    : options_(options),
+      disk_(disk),
+      identity_(this_process()),
+      thread_(thread_without_signals([this] { run(); })) {}
 
 LeaseKeeper::~LeaseKeeper() {
   {

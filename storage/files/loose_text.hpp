@@ -19,4 +19,8 @@ std::string loose_text(const std::filesystem::path& file, std::uint64_t offset =
 bool put_loose_text(const std::filesystem::path& file, std::string_view text, OpenHow how,
                     const Fs& disk = real_fs());
 
+/// When a file was last written, in seconds since 1970 by the clock of its filesystem; NaN if it is
+/// not there. For people: never compare times of two hosts.
+double written_time(const std::filesystem::path& file, const Fs& disk = real_fs());
+
 }  // namespace depthgrid

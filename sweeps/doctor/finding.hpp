@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/child_process.hpp"
+#include "core/base/processes.hpp"
 
 namespace depthgrid {
 

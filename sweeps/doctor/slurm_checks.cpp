@@ -5,10 +5,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <pwd.h>
-#include <unistd.h>
 
 #include "core/base/clock.hpp"
+#include "core/base/machine.hpp"
 #include "sweeps/launch/launcher.hpp"
 #include "sweeps/slurm/slurm_text.hpp"
 
@@ -68,12 +67,6 @@ Finding preemption_finding(const SlurmFacts& facts) {
   return out;
 }
 
-/// As sacctmgr names users.
-std::string login_name() {
-  const passwd* const user = getpwuid(geteuid());
-  return user == nullptr ? std::to_string(geteuid()) : user->pw_name;
-}
-
 }  // namespace
 
 std::optional<SlurmFacts> slurm_facts(const CommandRunner& run, std::vector<Finding>& problem) {
@@ -109,7 +102,7 @@ std::optional<SlurmFacts> slurm_facts(const CommandRunner& run, std::vector<Find
   out.partitions = slurm_partitions(run({"sinfo", "-h", "-o", kPartitionFormat}, kController).out);
   out.graces = partition_graces(run({"scontrol", "show", "partition"}, kController).out);
   const CommandAnswer limits =
-      run({"sacctmgr", "-nP", "show", "assoc", "user=" + login_name(), "format=MaxSubmitJobs"},
+      run({"sacctmgr", "-nP", "show", "assoc", "user=" + user_name(), "format=MaxSubmitJobs"},
           kController);
   if (limits.code == 0) out.submit_limits = limits.out;
   return out;

@@ -4,13 +4,11 @@
 #include <array>
 #include <csignal>
 #include <cstring>
-#include <fstream>
 #include <iterator>
 #include <span>
 
 #include <fmt/format.h>
 
-#include "core/base/control_group.hpp"
 #include "core/base/error.hpp"
 #include "core/base/exit_code.hpp"
 
@@ -96,6 +94,12 @@ std::string_view name_of(LaunchEnd end) noexcept {
   return kNames[static_cast<std::size_t>(end)];
 }
 
+std::optional<LaunchEnd> launch_end_named(std::string_view word) noexcept {
+  const auto* const at = std::ranges::find(kNames, word);
+  if (at == kNames.end()) return std::nullopt;
+  return static_cast<LaunchEnd>(at - kNames.begin());
+}
+
 std::string end_text(LaunchEnd end, int code) {
   if (code > 128)
     return fmt::format("{} (signal {}, {})", name_of(end), code - 128, strsignal(code - 128));
@@ -118,17 +122,6 @@ LaunchEnd end_of(int code, std::string_view tail, std::int64_t oom_kills) {
 
 bool tells_of_the_node(std::string_view text) {
   return says_any(text, kOfTheNode);
-}
-
-std::int64_t oom_kills_so_far() {
-  for (const std::filesystem::path& group : control_groups()) {
-    std::ifstream events(group / "memory.events");  // of the group and those below it
-    std::string name;
-    for (std::int64_t count = 0; events >> name >> count;) {
-      if (name == "oom_kill") return count;
-    }
-  }
-  return 0;
 }
 
 }  // namespace depthgrid

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,8 @@ enum class LaunchEnd : std::uint8_t {
 };
 
 std::string_view name_of(LaunchEnd end) noexcept;
+/// The end of such a word; nothing for other classes of failure reports, such as "cancelled".
+std::optional<LaunchEnd> launch_end_named(std::string_view word) noexcept;
 
 /// "killed (signal 9, Killed)", "hang (exit code 76)". @param code  as of end_of()
 std::string end_text(LaunchEnd end, int code);
@@ -47,8 +50,5 @@ inline constexpr std::string_view kOutOfMemoryWords = "out of memory; peak of th
 /// Whether a text has words by which drivers, NCCL and the libraries above them name a fault of a
 /// card, a driver or a connection.
 bool tells_of_the_node(std::string_view text);
-
-/// Processes of this control group that the system has killed for their memory so far.
-std::int64_t oom_kills_so_far();
 
 }  // namespace depthgrid

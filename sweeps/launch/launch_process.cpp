@@ -40,6 +40,11 @@ std::map<std::string, std::string> variables_of(const LaunchCommand& command,
   return out;
 }
 
+ChildStream stream_of(const LaunchTicket& ticket, const std::filesystem::path& log) {
+  if (!ticket.own_log) return {};
+  return {.kind = ChildStream::Kind::File, .file = log};
+}
+
 /// Whether a launcher's code, of which no rank has noted anything, is its own: 1 where it could not
 /// start, and what is no signal where it has lost its daemons (ORTE's errors are negative numbers).
 bool is_of_launcher(int code) {
@@ -63,7 +68,9 @@ LaunchProcess::LaunchProcess(const LaunchTicket& ticket, const LaunchCommand& co
       child_({.command = command.words,
               .variables = variables_of(command, sessions_),
               .keeps_launcher = command.kind != LauncherKind::Direct,
-              .output = ticket.own_log ? log_ : std::filesystem::path(),
+              .in = {.kind = ChildStream::Kind::Nothing},
+              .out = stream_of(ticket, log_),
+              .err = stream_of(ticket, log_),
               .cores = ticket.cores}),
       number_(number) {}
 

@@ -74,10 +74,7 @@ std::optional<LaunchRecord> launch_record(const std::string& json) {
     r.restart = j.value("restart", std::int64_t{0});
     r.launcher = j.at("launcher");
     r.ranks = j.at("ranks");
-    const std::string end = j.at("end");
-    for (int e = 0; e <= static_cast<int>(LaunchEnd::Refused); ++e) {
-      if (name_of(static_cast<LaunchEnd>(e)) == end) r.end = static_cast<LaunchEnd>(e);
-    }
+    r.end = launch_end_named(j.at("end").get<std::string>()).value_or(r.end);
     r.code = j.at("code");
     r.cause = j.value("cause", "");
     r.seconds = j.at("seconds");
@@ -89,9 +86,12 @@ std::optional<LaunchRecord> launch_record(const std::string& json) {
   }
 }
 
+fs::path record_file(const fs::path& store, const LaunchRecord& record) {
+  return launch_folder(store, record.id) / fmt::format("attempt-{}.json", record.attempt);
+}
+
 void keep_record(const fs::path& store, const LaunchRecord& record, const Fs& disk) {
-  publish_replace(launch_folder(store, record.id) / fmt::format("attempt-{}.json", record.attempt),
-                  to_json(record), disk);
+  publish_replace(record_file(store, record), to_json(record), disk);
 }
 
 std::vector<LaunchRecord> launch_records(const fs::path& store, const Fs& disk) {

@@ -30,10 +30,16 @@ struct LaunchRecord {
   std::string last_words;  // of the log, if it failed
 };
 
+/// Ids of preparations, which are launches like others, begin with this.
+inline constexpr const char* kPreparationId = "prepare-";
+
 /// The folder of a launch.
 std::filesystem::path launch_folder(const std::filesystem::path& store, const std::string& id);
 
-/// Writes it under the next number. @throws StorageError
+/// Its own file in it.
+std::filesystem::path record_file(const std::filesystem::path& store, const LaunchRecord& record);
+
+/// Writes it there. @throws StorageError
 void keep_record(const std::filesystem::path& store, const LaunchRecord& record,
                  const Fs& disk = real_fs());
 

@@ -10,7 +10,6 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "core/base/clock.hpp"
 #include "core/base/json_text.hpp"
 #include "core/base/parse_number.hpp"
 #include "core/base/printable.hpp"
@@ -107,14 +106,15 @@ std::string in_one_line(std::string text) {
 
 }  // namespace
 
-std::int64_t record_node_fault(const fs::path& store, const NodeFault& fault, const Fs& disk) {
+std::int64_t record_node_fault(const fs::path& store, const NodeFault& fault, const Clock& clock,
+                               const Fs& disk) {
   if (!names_node(fault.node)) return 0;
   NodeFault complete = fault;
-  if (complete.when.empty()) complete.when = iso_utc(unix_time());
+  if (complete.when.empty()) complete.when = iso_utc(clock.unix_time());
   NodeJson json{{"schema", 1}};
   json.update(json_of(complete));
   const std::string text = json_text(json, 1);
-  const fs::path first = nodes_folder(store) / (fault.node + std::string(kRecord));
+  const fs::path first = node_fault_file(store, fault.node);
   make_folders(nodes_folder(store), disk);
   if (publish_once(first, text, disk)) return 1;
   std::int64_t n = 1;
@@ -125,6 +125,10 @@ std::int64_t record_node_fault(const fs::path& store, const NodeFault& fault, co
     ++n;
   } while (!publish_once(fmt::format("{}.{}", first.string(), n), text, disk));
   return n;
+}
+
+fs::path node_fault_file(const fs::path& store, const std::string& node) {
+  return nodes_folder(store) / (node + std::string(kRecord));
 }
 
 std::vector<NodeFault> node_faults(const fs::path& store, const Fs& disk) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/clock.hpp"
 #include "core/base/real_fs.hpp"
 #include "sweeps/report/table.hpp"
 
@@ -29,7 +30,10 @@ struct NodeFault {
 ///         of a node, as where several may have been at fault.
 /// @throws StorageError
 std::int64_t record_node_fault(const std::filesystem::path& store, const NodeFault& fault,
-                               const Fs& disk = real_fs());
+                               const Clock& clock = real_clock(), const Fs& disk = real_fs());
+
+/// The record of a node that is left out.
+std::filesystem::path node_fault_file(const std::filesystem::path& store, const std::string& node);
 
 /// The nodes that are left out, by name. What cannot be read is a fault of an unknown cause.
 std::vector<NodeFault> node_faults(const std::filesystem::path& store, const Fs& disk = real_fs());

@@ -31,8 +31,8 @@ fs::path LiveBoard::file(int rank, const char* kind) const {
   return folder_ / fmt::format("rank-{}.{}", rank, kind);
 }
 
-void LiveBoard::sign() const {
-  put_loose_text(folder_ / "owner", to_json(this_process()) + '\n', OpenHow::Emptied, *disk_);
+void LiveBoard::sign(const Processes& processes) const {
+  put_loose_text(folder_ / "owner", to_json(processes.self()) + '\n', OpenHow::Emptied, *disk_);
 }
 
 void LiveBoard::append(const std::vector<LiveEvent>& events) const {
@@ -105,9 +105,9 @@ std::vector<LiveEvent> read_events(const fs::path& file, const Fs& disk) {
   return out;
 }
 
-bool board_is_dead(const fs::path& folder, const Fs& disk) {
+bool board_is_dead(const fs::path& folder, const Processes& processes, const Fs& disk) {
   const auto owner = identity_from_json(loose_text(folder / "owner", 0, disk));
-  return owner && surely_dead(*owner);
+  return owner && processes.is_dead(*owner);
 }
 
 void LiveBoard::remove() const noexcept {

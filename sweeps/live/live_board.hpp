@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/processes.hpp"
 #include "core/base/real_fs.hpp"
 #include "sweeps/live/life_sign.hpp"
 #include "sweeps/live/live_event.hpp"
@@ -28,7 +29,7 @@ class LiveBoard {
   explicit LiveBoard(std::filesystem::path folder, const Fs& disk = real_fs());
 
   /// Writes whose run it is, for board_is_dead(); by its first rank.
-  void sign() const;
+  void sign(const Processes& processes = real_processes()) const;
 
   void append(const std::vector<LiveEvent>& events) const;
   void replace(const LiveEvent& newest) const;
@@ -62,6 +63,7 @@ std::vector<LiveEvent> read_events(const std::filesystem::path& file, const Fs& 
 
 /// True if the run that signed this board has surely died, on this machine. Of other machines, and
 /// of boards without a signature, nothing is known.
-bool board_is_dead(const std::filesystem::path& folder, const Fs& disk = real_fs());
+bool board_is_dead(const std::filesystem::path& folder,
+                   const Processes& processes = real_processes(), const Fs& disk = real_fs());
 
 }  // namespace depthgrid

@@ -19,8 +19,8 @@ constexpr double kPlainLeast = 10, kPlainLongest = 60, kPlainPart = 1.0 / 30;
 
 }  // namespace
 
-LiveScreen::LiveScreen(const std::string& style, LiveSweep sweep)
-    : style_(style), sweep_(std::move(sweep)) {
+LiveScreen::LiveScreen(const std::string& style, LiveSweep sweep, const Clock& clock)
+    : style_(style), sweep_(std::move(sweep)), clock_(clock), begun_(clock.now()) {
   if (style_ == "auto") terminal_ = Terminal::find();
   if (terminal_) configure_log(wanted_log_level(), "", kEraseBelow);
 }
@@ -30,7 +30,7 @@ LiveScreen::~LiveScreen() {
 }
 
 void LiveScreen::hear(const LiveEvent& event) {
-  const double now = since_begin_.seconds();
+  const double now = seconds();
   if (!sweep_.apply(event, now)) return;
   worked_ = worked_ || event.kind == LiveKind::JobStart;
   if (event.kind == LiveKind::Note) say(event.text);
@@ -60,7 +60,7 @@ void LiveScreen::draw(bool last) {
   for (const std::string& note : std::exchange(notes_, {})) out += note + '\n';
   if (!last) {
     const Terminal::Size size = terminal_->size();
-    const auto lines = live_lines(sweep_.view(since_begin_.seconds()), size.columns, size.rows);
+    const auto lines = live_lines(sweep_.view(seconds()), size.columns, size.rows);
     for (const std::string& line : lines) out += '\n' + line;
     out += fmt::format("\r\033[{}A", lines.size());
   }
@@ -68,23 +68,28 @@ void LiveScreen::draw(bool last) {
 }
 
 void LiveScreen::turn() {
-  const double now = since_begin_.seconds();
-  if (style_ == "quiet" || style_ == "json") return;
-  if (terminal_ && terminal_->ours()) {
-    if (last_drawn_ >= 0 && now - last_drawn_ < kDrawSeconds) return;
-    last_drawn_ = now;
-    return draw(false);
-  }
-  const double wait = std::clamp(now * kPlainPart, kPlainLeast, kPlainLongest);
-  if (!worked_ || now - last_plain_ < wait) return;
-  last_plain_ = now;
-  tell("depthgrid: " + plain_line(sweep_.view(now)) + '\n');
+  show(false);
 }
 
 void LiveScreen::close() {
-  if (std::exchange(closed_, true) || style_ == "quiet" || style_ == "json") return;
-  if (terminal_ && terminal_->ours()) return draw(true);
-  if (worked_) tell("depthgrid: " + plain_line(sweep_.view(since_begin_.seconds())) + '\n');
+  if (!std::exchange(closed_, true)) show(true);
+}
+
+void LiveScreen::show(bool last) {
+  if (style_ == "quiet" || style_ == "json") return;
+  const double now = seconds();
+  const TerminalUse use = terminal_ ? terminal_->use() : TerminalUse::Lines;
+  if (use == TerminalUse::Draw) {
+    if (!last && last_drawn_ >= 0 && now - last_drawn_ < kDrawSeconds) return;
+    last_drawn_ = now;
+    return draw(last);
+  }
+  if (use == TerminalUse::Nothing) return;
+  for (const std::string& note : std::exchange(notes_, {})) tell("depthgrid: " + note + '\n');
+  const double wait = std::clamp(now * kPlainPart, kPlainLeast, kPlainLongest);
+  if (!worked_ || (!last && now - last_plain_ < wait)) return;
+  last_plain_ = now;
+  tell("depthgrid: " + plain_line(sweep_.view(now)) + '\n');
 }
 
 }  // namespace depthgrid

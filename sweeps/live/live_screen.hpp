@@ -1,22 +1,26 @@
 #pragma once
 
+#include <csignal>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/clock.hpp"
+#include "core/base/held_signals.hpp"
 #include "core/base/terminal.hpp"
 #include "sweeps/live/live_sweep.hpp"
 
 namespace depthgrid {
 
 /// Shows on stderr what the launches of a supervisor tell: a region of a terminal that is redrawn,
-/// plain lines elsewhere, or one JSON object per record.
+/// plain lines elsewhere, or one JSON object per record. A terminal that another program has does
+/// not stop this process (`run -j 2 &` with `stty tostop`): while it lets nobody else write, the
+/// display shows nothing, and SIGTTOU is held for what else is said.
 class LiveScreen {
  public:
   /// @param style  auto, plain, quiet or json, as RunOrder::progress.
-  LiveScreen(const std::string& style, LiveSweep sweep);
+  LiveScreen(const std::string& style, LiveSweep sweep, const Clock& clock = real_clock());
   /// Gives the terminal back.
   ~LiveScreen();
   LiveScreen(const LiveScreen&) = delete;
@@ -36,12 +40,16 @@ class LiveScreen {
   LiveSweep& sweep() noexcept { return sweep_; }
 
  private:
+  double seconds() const { return clock_.now() - begun_; }
   void draw(bool last);
+  void show(bool last);
 
+  HeldSignals of_terminals_{SIGTTOU};
   std::string style_;
   LiveSweep sweep_;
   std::optional<Terminal> terminal_;
-  Stopwatch since_begin_;
+  const Clock& clock_;
+  double begun_;
   std::vector<std::string> notes_;
   std::map<int, double> last_record_;  // when each launch's step was last written as JSON
   double last_drawn_ = -1, last_plain_ = 0;

@@ -35,7 +35,7 @@ std::optional<LiveEvent> present_job(const fs::path& events, const Fs& disk) {
 StoreActivity store_activity(const Store& store) {
   StoreActivity out;
   for (const fs::path& run : store.fs().entries(store.live_dir())) {
-    if (board_is_dead(run, store.fs())) continue;
+    if (board_is_dead(run, real_processes(), store.fs())) continue;
     ++out.runs;
     for (const fs::path& file : store.fs().entries(run)) {
       if (file.extension() != ".events") continue;

@@ -9,7 +9,6 @@
 #include "core/base/json_text.hpp"
 #include "core/base/subprocess.hpp"
 #include "sweeps/orders/orders.hpp"
-#include "sweeps/orders/pipe_child.hpp"
 
 namespace depthgrid {
 
@@ -36,7 +35,7 @@ void add_token_texts(ProbeSights& sights, const TokenTexts& texts) {
   }
 }
 
-void ask_token_texts(const Listing& listing, ProbeSights& sights) {
+void ask_token_texts(const Listing& listing, ProbeSights& sights, const Processes& processes) {
   const std::string worker = program_beside("depthgrid-worker").string();
   std::set<std::string> asked;
   for (std::size_t i = 0; i < sights.masks.size(); ++i) {
@@ -44,9 +43,10 @@ void ask_token_texts(const Listing& listing, ProbeSights& sights) {
     if (!seen.tokens.empty() || !asked.insert(seen.mask.set_sha256).second) continue;
     const TokensOrder order{listing.store_of(seen.row), listing.cells[seen.row].id};
     try {
-      const ChildOutput child = pipe_child({worker, "tokens", order_text(order)}, "");
-      if (child.code == 0) {
-        add_token_texts(sights, parse_token_texts(child.output));
+      const CommandAnswer answer =
+          processes.ask(own_question({worker, "tokens", order_text(order)}), "");
+      if (answer.code == 0) {
+        add_token_texts(sights, parse_token_texts(answer.out));
         continue;
       }
     } catch (const Error&) {  // it could not be started, or is of another build

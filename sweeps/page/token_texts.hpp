@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/processes.hpp"
 #include "sweeps/page/probe_sights.hpp"
 
 namespace depthgrid {
@@ -23,6 +24,7 @@ void add_token_texts(ProbeSights& sights, const TokenTexts& texts);
 
 /// Asks the worker beside this program, once for each probe set. Where it cannot tell, its message
 /// is on stderr and ProbeSights::no_tokens says what is missing.
-void ask_token_texts(const Listing& listing, ProbeSights& sights);
+void ask_token_texts(const Listing& listing, ProbeSights& sights,
+                     const Processes& processes = real_processes());
 
 }  // namespace depthgrid

@@ -7,9 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/subprocess.hpp"
-#include "storage/files/process_identity.hpp"
 #include "sweeps/orders/orders.hpp"
-#include "sweeps/orders/pipe_child.hpp"
 
 namespace depthgrid {
 namespace {
@@ -25,11 +23,13 @@ std::string asked_about(const CellPlan& cell, CostDetail detail) {
 }  // namespace
 
 DescribeCache::DescribeCache()
-    : DescribeCache(program_beside("depthgrid-worker"),
-                    cache_folder(std::filesystem::path("describe") / this_process().host)) {}
+    : DescribeCache(
+          program_beside("depthgrid-worker"),
+          cache_folder(std::filesystem::path("describe") / real_processes().self().host)) {}
 
-DescribeCache::DescribeCache(std::filesystem::path worker, std::filesystem::path folder)
-    : worker_(std::move(worker)), answers_(worker_, std::move(folder)) {}
+DescribeCache::DescribeCache(std::filesystem::path worker, std::filesystem::path folder,
+                             const Processes& processes)
+    : worker_(std::move(worker)), answers_(worker_, std::move(folder)), processes_(processes) {}
 
 CostTable DescribeCache::known(const std::vector<CellPlan>& cells, CostDetail detail) const {
   CostTable table;
@@ -59,13 +59,14 @@ CostTable DescribeCache::costs(const std::vector<CellPlan>& cells, CostDetail de
   const std::string request = structure_request(
       missing,
       {{"times", detail == CostDetail::Times}, {"tensors", detail == CostDetail::Tensors}});
-  const ChildOutput child = pipe_child({worker_.string(), "describe"}, request);
-  if (child.code != 0) {
+  const CommandAnswer answer =
+      processes_.ask(own_question({worker_.string(), "describe"}), request);
+  if (answer.code != 0) {
     throw UserError(ExitCode::BadConfig,
                     fmt::format("{} describe ended with code {}; see its message above",
-                                worker_.string(), child.code));
+                                worker_.string(), answer.code));
   }
-  const CostTable described = parse_costs(child.output);
+  const CostTable described = parse_costs(answer.out);
   for (const CellPlan* cell : missing) {
     const auto at = described.find(cell->structure);
     if (at == described.end())

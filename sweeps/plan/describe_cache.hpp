@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "core/base/processes.hpp"
 #include "core/config/sweep.hpp"
 #include "sweeps/plan/answer_cache.hpp"
 #include "sweeps/plan/structure_cost.hpp"
@@ -24,7 +25,8 @@ class DescribeCache {
   /// Of the worker beside this program, in the user's cache.
   DescribeCache();
   /// @param folder  of this machine's entries; empty = keep nothing.
-  DescribeCache(std::filesystem::path worker, std::filesystem::path folder);
+  DescribeCache(std::filesystem::path worker, std::filesystem::path folder,
+                const Processes& processes = real_processes());
 
   /// Costs of those structures of the cells that are in the cache; does not start the worker.
   CostTable known(const std::vector<CellPlan>& cells, CostDetail detail = CostDetail::Times) const;
@@ -40,6 +42,7 @@ class DescribeCache {
  private:
   std::filesystem::path worker_;
   AnswerCache answers_;
+  const Processes& processes_;
 };
 
 }  // namespace depthgrid

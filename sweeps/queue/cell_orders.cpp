@@ -5,7 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/base/clock.hpp"
 #include "core/base/json_text.hpp"
 #include "storage/files/journal.hpp"
 #include "storage/files/lease.hpp"
@@ -27,15 +26,15 @@ bool claimed_between(const Fs& disk, const fs::path& folder, std::int64_t after,
 }
 
 /// Cancels a cell that nobody holds. @return nothing if somebody does.
-std::optional<CancelOutcome> cancel_free(const Store& store, const CellId& id,
-                                         LeaseKeeper& leases) {
+std::optional<CancelOutcome> cancel_free(const Store& store, const CellId& id, LeaseKeeper& leases,
+                                         const Clock& clock) {
   const auto lease = leases.try_acquire(store.cell_dir(id));
   if (!lease) return std::nullopt;
   if (store.completed(id)) {
     forget_stop(store, id);
     return CancelOutcome::Ended;
   }
-  publish_cancelled(store, id, lease->generation());
+  publish_cancelled(store, id, lease->generation(), clock);
   return CancelOutcome::Cancelled;
 }
 
@@ -71,9 +70,10 @@ std::vector<std::int64_t> failure_generations(const Store& store, const Sweep& s
   return out;
 }
 
-void publish_cancelled(const Store& store, const CellId& id, std::int64_t generation) {
+void publish_cancelled(const Store& store, const CellId& id, std::int64_t generation,
+                       const Clock& clock) {
   const nlohmann::json report = {
-      {"class", "cancelled"}, {"message", kCancelledMessage}, {"time", iso_utc(unix_time())}};
+      {"class", "cancelled"}, {"message", kCancelledMessage}, {"time", iso_utc(clock.unix_time())}};
   store.publish_failure(id, generation, CellStatus::Cancelled, json_text(report));
   forget_stop(store, id);
 }
@@ -86,17 +86,18 @@ void forget_stop(const Store& store, const CellId& id) noexcept {
   store.fs().remove(store.stop_order(id));  // else gc removes it later
 }
 
-CancelOutcome cancel_cell(const Store& store, const CellId& id, LeaseKeeper& leases) {
+CancelOutcome cancel_cell(const Store& store, const CellId& id, LeaseKeeper& leases,
+                          const Clock& clock) {
   if (store.completed(id) || is_cancelled(store, id)) {
     forget_stop(store, id);
     return CancelOutcome::Ended;
   }
-  if (const auto done = cancel_free(store, id, leases)) return *done;
+  if (const auto done = cancel_free(store, id, leases, clock)) return *done;
   make_folders(store.orders_dir(), store.fs());
-  const nlohmann::json order = {{"schema", 1}, {"cell", id}, {"time", iso_utc(unix_time())}};
+  const nlohmann::json order = {{"schema", 1}, {"cell", id}, {"time", iso_utc(clock.unix_time())}};
   publish_once(store.stop_order(id), json_text(order) + "\n", store.fs());
   // Its owner may have let go before it could see the order.
-  return cancel_free(store, id, leases).value_or(CancelOutcome::Asked);
+  return cancel_free(store, id, leases, clock).value_or(CancelOutcome::Asked);
 }
 
 RetryOutcome retry_cell(const Store& store, const CellId& id, LeaseKeeper& leases) {

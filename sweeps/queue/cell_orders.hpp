@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/cell.hpp"
+#include "core/base/clock.hpp"
 #include "core/config/sweep.hpp"
 #include "storage/files/lease_keeper.hpp"
 #include "storage/store.hpp"
@@ -41,7 +42,8 @@ std::vector<std::int64_t> failure_generations(const Store& store, const Sweep& s
 
 /// Publishes that a cell is cancelled, and removes the order. The caller holds this generation.
 /// @throws StorageError
-void publish_cancelled(const Store& store, const CellId& id, std::int64_t generation);
+void publish_cancelled(const Store& store, const CellId& id, std::int64_t generation,
+                       const Clock& clock = real_clock());
 
 /// Whether somebody has asked that the cell stop. One stat().
 bool stop_ordered(const Store& store, const CellId& id);
@@ -53,7 +55,8 @@ enum class CancelOutcome : std::uint8_t {
   Asked,      // its owner ends it within seconds, or at its next claim
   Ended       // it has a result, or was cancelled already
 };
-CancelOutcome cancel_cell(const Store& store, const CellId& id, LeaseKeeper& leases);
+CancelOutcome cancel_cell(const Store& store, const CellId& id, LeaseKeeper& leases,
+                          const Clock& clock = real_clock());
 
 enum class RetryOutcome : std::uint8_t {
   Pending,    // the next run takes it

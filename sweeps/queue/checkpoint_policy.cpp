@@ -12,7 +12,7 @@ namespace {
 
 /// Share of the time that checkpoints may take, and the shortest wait for one, also for the first.
 constexpr double kCostShare = 0.01;
-constexpr std::chrono::duration<double> kShortestWait = std::chrono::seconds(3);
+constexpr double kShortestWait = 3;  // s
 
 /// A step, or a percentage of all steps ("10 %").
 std::int64_t step_of(const Value& entry, std::int64_t steps) {
@@ -32,19 +32,18 @@ std::string config_digest(const std::string& changed) {
   return hex(sha256(std::string_view(changed)));
 }
 
-CheckpointPolicy::CheckpointPolicy(const CellConfig& run, std::int64_t steps,
-                                   std::function<TimePoint()> now)
+CheckpointPolicy::CheckpointPolicy(const CellConfig& run, std::int64_t steps, const Clock& clock)
     : every_(run.integer_if("checkpoint.every")),
       by_cost_(run.is_word("checkpoint.every_seconds")),
       keep_last_(static_cast<int>(run.integer("checkpoint.keep_last"))),
       keep_best_(run.integer("checkpoint.keep_best")),
       keep_final_(run.flag("checkpoint.keep_final")),
-      now_(std::move(now)),
-      last_(now_()) {
+      clock_(clock),
+      last_(clock.now()) {
   if (by_cost_) {
     wait_ = kShortestWait;
   } else if (const auto seconds = run.integer_if("checkpoint.every_seconds")) {
-    wait_ = std::chrono::seconds(*seconds);
+    wait_ = static_cast<double>(*seconds);
   }
   const Value& at = run.at("checkpoint.keep_at");
   if (const auto* list = at.get_if<ValueList>()) {
@@ -55,11 +54,11 @@ CheckpointPolicy::CheckpointPolicy(const CellConfig& run, std::int64_t steps,
 bool CheckpointPolicy::due(std::int64_t step) const {
   if (every_ && step % *every_ == 0) return true;
   if (std::ranges::find(keep_at_, step) != keep_at_.end()) return true;
-  return wait_ && now_() - last_ >= *wait_;
+  return wait_ && clock_.now() - last_ >= *wait_;
 }
 
-void CheckpointPolicy::written(std::chrono::duration<double> cost) {
-  last_ = now_();
+void CheckpointPolicy::written(double cost) {
+  last_ = clock_.now();
   if (by_cost_) wait_ = std::max(kShortestWait, cost / kCostShare);
 }
 

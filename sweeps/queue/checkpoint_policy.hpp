@@ -1,12 +1,11 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/base/clock.hpp"
 #include "core/config/cell_config.hpp"
 
 namespace depthgrid {
@@ -23,18 +22,14 @@ std::string config_digest(const std::string& changed);
 /// are written changes no number.
 class CheckpointPolicy {
  public:
-  using TimePoint = std::chrono::steady_clock::time_point;
-
-  /// @param now  monotonic clock.
-  CheckpointPolicy(const CellConfig& run, std::int64_t steps,
-                   std::function<TimePoint()> now = std::chrono::steady_clock::now);
+  CheckpointPolicy(const CellConfig& run, std::int64_t steps, const Clock& clock = real_clock());
 
   /// True after `step`: at multiples of `every`, at kept steps, or when `every_seconds` have
   /// passed.
   bool due(std::int64_t step) const;
 
-  /// A checkpoint was written just now. @param cost  time taken by the checkpoints of all cells.
-  void written(std::chrono::duration<double> cost);
+  /// A checkpoint was written just now. @param cost  s that the checkpoints of all cells took.
+  void written(double cost);
 
   int keep_last() const noexcept { return keep_last_; }
   bool keeps_best() const noexcept { return keep_best_ > 0; }
@@ -47,14 +42,14 @@ class CheckpointPolicy {
 
  private:
   std::optional<std::int64_t> every_;
-  std::optional<std::chrono::duration<double>> wait_;  // after the last one; none: step by step
+  std::optional<double> wait_;  // s after the last one; none: step by step
   bool by_cost_;
   int keep_last_;
   std::int64_t keep_best_;
   bool keep_final_;
   std::vector<std::int64_t> keep_at_;
-  std::function<TimePoint()> now_;
-  TimePoint last_;  // or the beginning
+  const Clock& clock_;
+  double last_;  // time of it, or of the beginning
 };
 
 }  // namespace depthgrid

@@ -72,7 +72,8 @@ std::optional<std::string> died_too_often(const CellHistory& history,
 }
 
 JobQueue::JobQueue(const Sweep& sweep, const Store& store, LeaseKeeper& leases,
-                   std::vector<FusedJob> jobs, ParameterCount parameters, std::int64_t crash_budget)
+                   std::vector<FusedJob> jobs, ParameterCount parameters, std::int64_t crash_budget,
+                   const Clock& clock)
     : sweep_(sweep),
       store_(store),
       leases_(leases),
@@ -81,7 +82,8 @@ JobQueue::JobQueue(const Sweep& sweep, const Store& store, LeaseKeeper& leases,
       given_up_(sweep.cells.size(), false),
       failed_before_(failure_generations(store, sweep)),
       start_(sweep, store, failed_before_),
-      crash_budget_(crash_budget) {}
+      crash_budget_(crash_budget),
+      clock_(clock) {}
 
 /// Publishes why a claimed cell has failed, and gives it up.
 void JobQueue::report(std::size_t row, std::int64_t generation, const FailureReport& report) {
@@ -114,7 +116,7 @@ bool JobQueue::lost_elsewhere(std::size_t row) {
 bool JobQueue::lost_meanwhile(std::size_t row, const Lease& lease) {
   const CellId& id = sweep_.cells[row].id;
   if (stop_ordered(store_, id)) {
-    publish_cancelled(store_, id, lease.generation());
+    publish_cancelled(store_, id, lease.generation(), clock_);
     return true;
   }
   const auto failure = store_.newest_failure(id);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/clock.hpp"
 #include "core/config/sweep.hpp"
 #include "storage/cells/cell_history.hpp"
 #include "storage/files/lease_keeper.hpp"
@@ -74,7 +75,7 @@ class JobQueue {
   /// @param jobs          see plan_jobs(). @param parameters  of the models of this build.
   /// @param crash_budget  leaf retry.crash. All references outlive the queue.
   JobQueue(const Sweep& sweep, const Store& store, LeaseKeeper& leases, std::vector<FusedJob> jobs,
-           ParameterCount parameters, std::int64_t crash_budget);
+           ParameterCount parameters, std::int64_t crash_budget, const Clock& clock = real_clock());
 
   /// Takes the next job. Cells that resume from different steps come as separate groups.
   ///
@@ -127,6 +128,7 @@ class JobQueue {
   // Free cells of jobs that are held in part, and since when these were the same.
   std::map<std::vector<std::size_t>, std::chrono::steady_clock::time_point> offered_;
   std::int64_t crash_budget_;
+  const Clock& clock_;
   std::int64_t failed_ = 0;
 };
 

@@ -1,11 +1,16 @@
 #include "sweeps/report/failure_report.hpp"
 
+#include <cmath>
 #include <filesystem>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/clock.hpp"
 #include "core/base/json_text.hpp"
+#include "storage/cells/cell_state.hpp"
+#include "storage/files/journal.hpp"
+#include "storage/files/loose_text.hpp"
 #include "storage/plan_sequence.hpp"
 
 namespace depthgrid {
@@ -36,6 +41,32 @@ std::string failure_json(const Store& store, const CellId& id, const FailureRepo
                    absolute_path(store.root() / "repeat").string(), id)},
       {"last_words", report.last_words}};
   return json_text(json);
+}
+
+std::optional<KeptFailure> kept_failure(const Store& store, const CellId& id) {
+  const auto failure = store.newest_failure(id);
+  if (!failure) return std::nullopt;
+  const nlohmann::json json = parse_json_or_discard(failure->json);
+  const auto word = [&](const char* name) {
+    const bool there = json.is_object() && json.contains(name) && json[name].is_string();
+    return there ? json[name].get<std::string>() : std::string();
+  };
+  const fs::path file =
+      store.cell_path(id) / (generation_name("failed", failure->generation) + ".json");
+  KeptFailure out{.status = failure->status,
+                  .report = {.kind = word("class"),
+                             .message = failure_reason(*failure),
+                             .job = word("job"),
+                             .host = word("host"),
+                             .last_words = word("last_words")},
+                  .repeat = word("repeat"),
+                  .written = written_time(file, store.fs()),
+                  .time = word("time")};
+  if (out.time.empty() && std::isfinite(out.written)) out.time = iso_utc(out.written);
+  const bool numbered =
+      json.is_object() && json.contains("plan") && json["plan"].is_number_integer();
+  if (numbered) out.repeat = current_repeat(store, out.repeat, json["plan"]);
+  return out;
 }
 
 std::string current_repeat(const Store& store, const std::string& repeat, std::int64_t plan) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "core/base/cell.hpp"
@@ -22,6 +23,17 @@ struct FailureReport {
 /// sweep file of the newest plan that has the cell; what is the newest of all when the report is
 /// written may be replaced later: then current_repeat() names it.
 std::string failure_json(const Store& store, const CellId& id, const FailureReport& report);
+
+/// The newest report of a cell, as the store has it.
+struct KeptFailure {
+  CellStatus status = CellStatus::Failed;
+  FailureReport report{};  // what the store does not have is empty
+  std::string repeat{};    // as current_repeat() says
+  double written = 0;      // s since 1970, see written_time()
+  std::string time{};      // UTC: as the report says, or when it was written
+};
+/// Nothing if none of its attempts has failed, and it was never cancelled.
+std::optional<KeptFailure> kept_failure(const Store& store, const CellId& id);
 
 /// A report's command `repeat`, with the name that its sweep file has now.
 /// @param plan  of the report.

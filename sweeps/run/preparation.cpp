@@ -11,6 +11,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/processes.hpp"
 #include "core/base/scratch_folder.hpp"
 #include "storage/files/process_identity.hpp"
 #include "storage/files/publish.hpp"
@@ -47,7 +48,7 @@ Attempt attempt_of(const Preparation& preparation, std::int64_t number, StopWatc
   LaunchCommand command;
   command.words = preparation.command(LaunchProcess::board_of(ticket).string());
   const Stopwatch clock;
-  const std::int64_t oom_kills = oom_kills_so_far();
+  const std::int64_t oom_kills = real_processes().oom_kills_so_far();
   LaunchProcess worker(ticket, command, 0);
   HangJudge judge(hang_limit(preparation.hang), kBehindItsWatchdog);
   bool passed_on = false;
@@ -59,7 +60,7 @@ Attempt attempt_of(const Preparation& preparation, std::int64_t number, StopWatc
       out.code = *code;
       out.cause = worker.cause();
       out.seconds = clock.seconds();
-      out.oom_kills = oom_kills_so_far() - oom_kills;
+      out.oom_kills = real_processes().oom_kills_so_far() - oom_kills;
       return out;
     }
     worker.news();
@@ -76,29 +77,26 @@ Attempt attempt_of(const Preparation& preparation, std::int64_t number, StopWatc
   }
 }
 
+/// Of an attempt that begins now.
+LaunchRecord new_record(const Preparation& preparation, const std::string& id) {
+  return {.id = id,
+          .attempt = next_attempt(launch_folder(preparation.store, id)),
+          .cells = preparation.cells,
+          .host = preparation.host,
+          .slurm_job = preparation.slurm_job,
+          .restart = preparation.restart,
+          .launcher = "direct",
+          .ranks = 1,
+          .cause = "",
+          .log = "",
+          .last_words = ""};
+}
+
 /// What has failed is looked for in the store's launches; what went well, nobody asks for.
-void record_attempt(const Preparation& preparation, const Attempt& attempt, LaunchEnd end) {
+void keep_if_stored(const Preparation& preparation, const LaunchRecord& record) {
   if (!Store::is_at(preparation.store)) return;
-  const std::string owner =
-      preparation.slurm_job.empty() ? this_process().uuid : preparation.slurm_job;
-  LaunchRecord record{.id = "prepare-" + owner,
-                      .attempt = 1,
-                      .cells = preparation.cells,
-                      .host = preparation.host,
-                      .slurm_job = preparation.slurm_job,
-                      .restart = preparation.restart,
-                      .launcher = "direct",
-                      .ranks = 1,
-                      .end = end,
-                      .code = attempt.code,
-                      .cause = attempt.cause,
-                      .seconds = attempt.seconds,
-                      .log = "",
-                      .last_words = ""};
-  const std::filesystem::path folder = launch_folder(preparation.store, record.id);
   const Fs& disk = Store::fs_at(preparation.store);
-  make_folders(folder, disk);
-  record.attempt = next_attempt(folder, disk);
+  make_folders(launch_folder(preparation.store, record.id), disk);
   keep_record(preparation.store, record, disk);
 }
 
@@ -115,20 +113,32 @@ bool asked_to_end(int code) {
 
 }  // namespace
 
-PreparationEnd prepare_sweep(const Preparation& preparation, StopWatch& signals) {
+PreparationEnd prepare_sweep(const Preparation& preparation, StopWatch& signals, EventLog& events) {
   RetryBook book(preparation.retries);
   const Stopwatch clock;
+  const std::string id = kPreparationId + (preparation.slurm_job.empty() ? this_process().uuid
+                                                                         : preparation.slurm_job);
   signals.wait(0);
   if (signals.asked()) return {.code = kStopped};
   for (std::int64_t number = 1;; ++number) {
+    LaunchRecord record = new_record(preparation, id);
+    events.add({.kind = SweepEventKind::LaunchBegan,
+                .launch = id,
+                .attempt = record.attempt,
+                .cells = record.cells});
     const Attempt attempt = attempt_of(preparation, number, signals);
     signals.wait(0);  // one that came in its last moment
-    if (attempt.code == 0 && !signals.asked()) return {};
     const bool stopped = signals.asked() || (!attempt.hung && asked_to_end(attempt.code));
     const LaunchEnd end = stopped        ? LaunchEnd::Stopped
                           : attempt.hung ? LaunchEnd::Hang
                                          : end_of(attempt.code, "", attempt.oom_kills);
-    record_attempt(preparation, attempt, end);
+    record.end = end;
+    record.code = attempt.code;
+    record.cause = attempt.cause;
+    record.seconds = attempt.seconds;
+    events.add(end_event(record));
+    if (attempt.code == 0 && !signals.asked()) return {};
+    keep_if_stored(preparation, record);
     if (signals.asked()) return {.code = kStopped};
     const std::string how = "the preparation ended as " + end_text(end, attempt.code);
     if (stopped) {
@@ -136,7 +146,7 @@ PreparationEnd prepare_sweep(const Preparation& preparation, StopWatch& signals)
       return {.code = kStopped};
     }
     if (!may_pass(end)) return {attempt.code, attempt.cause};
-    const RetryBook::Verdict verdict = book.ended("preparation", end, false, clock.seconds());
+    const RetryBook::Verdict verdict = book.ended(id, end, false, clock.seconds());
     if (verdict.gives_up) {
       log(LogLevel::Error, fmt::format("{}, {} times, of {} that {} allows", how, verdict.failures,
                                        verdict.allowed, policy_of(end).budget));
@@ -144,6 +154,7 @@ PreparationEnd prepare_sweep(const Preparation& preparation, StopWatch& signals)
     }
     const double pause = std::max(0.0, verdict.not_before - clock.seconds());
     log(LogLevel::Warning, fmt::format("{}; it is started again in {:.0f} s", how, pause));
+    events.add(again_event(id, end, verdict, pause));
     if (!signals.wait_unasked(pause)) return {.code = kStopped};
   }
 }

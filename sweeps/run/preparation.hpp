@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sweeps/launch/sweep_events.hpp"
 #include "sweeps/run/retry_book.hpp"
 #include "sweeps/run/stop_watch.hpp"
 
@@ -36,8 +37,9 @@ struct PreparationEnd {
 /// of life are recorded in the store, and tried again with the budgets and pauses of retry.*. What
 /// it refuses, it has said why.
 /// @param signals  made before anything that a signal could end.
+/// @param events   get its begins and ends.
 /// @throws UserError (TempFail) after a second signal; (BadConfig) if it cannot be started;
 ///         StorageError
-PreparationEnd prepare_sweep(const Preparation& preparation, StopWatch& signals);
+PreparationEnd prepare_sweep(const Preparation& preparation, StopWatch& signals, EventLog& events);
 
 }  // namespace depthgrid

@@ -22,6 +22,30 @@ double backoff_seconds(double base, std::int64_t n, const std::string& job) {
          (0.7 + 0.6 * share);
 }
 
+SweepEvent again_event(const std::string& launch, LaunchEnd end, const RetryBook::Verdict& verdict,
+                       double pause) {
+  return {.kind = SweepEventKind::LaunchAgain,
+          .launch = launch,
+          .end = std::string(name_of(end)),
+          .seconds = pause,
+          .failures = verdict.failures,
+          .allowed = verdict.allowed,
+          .budget = std::string(policy_of(end).budget)};
+}
+
+SweepEvent given_up_event(const LaunchRecord& last, const RetryBook::Verdict& verdict,
+                          const std::string& why) {
+  return {.kind = SweepEventKind::CellsGivenUp,
+          .launch = last.id,
+          .cells = last.cells,
+          .end = std::string(name_of(last.end)),
+          .node = last.host,
+          .failures = verdict.failures,
+          .allowed = verdict.allowed,
+          .budget = std::string(policy_of(last.end).budget),
+          .message = why};
+}
+
 RetryBook::Verdict RetryBook::ended(const std::string& job, LaunchEnd end, bool progressed,
                                     double now) {
   const EndPolicy& policy = policy_of(end);

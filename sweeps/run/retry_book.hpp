@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sweeps/launch/failure_class.hpp"
+#include "sweeps/launch/sweep_events.hpp"
 #include "sweeps/queue/failure_streak.hpp"
 
 namespace depthgrid {
@@ -69,6 +70,13 @@ class RetryBook {
   std::vector<Failure> recent_;
   FailureStreak streak_;
 };
+
+/// That a launch is tried again after a pause in seconds.
+SweepEvent again_event(const std::string& launch, LaunchEnd end, const RetryBook::Verdict& verdict,
+                       double pause);
+/// That its cells are given up. @param why  as in their reports.
+SweepEvent given_up_event(const LaunchRecord& last, const RetryBook::Verdict& verdict,
+                          const std::string& why);
 
 /// Seconds before retry n (0 = first): base·3ⁿ ± 30 %, the same for the same job and n, so that the
 /// jobs of a node that died do not come back at the same moment.

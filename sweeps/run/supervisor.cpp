@@ -9,6 +9,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/last_lines.hpp"
+#include "core/base/processes.hpp"
 #include "storage/files/publish.hpp"
 #include "sweeps/live/live_text.hpp"
 
@@ -152,7 +153,11 @@ bool Supervisor::begin(std::size_t index) {
                                         .begun = now,
                                         .judge = HangJudge(options_.hang, kBehindItsWatchdog),
                                         .state = state_of(launch),
-                                        .oom_kills = oom_kills_so_far()}));
+                                        .oom_kills = real_processes().oom_kills_so_far()}));
+  world_.record({.kind = SweepEventKind::LaunchBegan,
+                 .launch = launch.id,
+                 .attempt = attempt,
+                 .cells = launch.cells});
   return true;
 }
 
@@ -170,7 +175,9 @@ void Supervisor::end_with(ExitCode code, const std::string& why) {
     code_ = code;
     if (!why.empty()) world_.say(why);
   }
-  if (stopping_since_ < 0) stop_all();
+  if (stopping_since_ >= 0) return;
+  world_.record({.kind = SweepEventKind::Stopping, .code = static_cast<int>(code), .message = why});
+  stop_all();
 }
 
 void Supervisor::stop_all() {
@@ -205,9 +212,10 @@ void Supervisor::ended(Watched& launch, int code) {
   const LaunchPlan& plan = entry.plan;
   const std::string words = last_lines(launch_folder(store_, plan.id) / attempt_log(launch.attempt),
                                        kLastWords, leases_.fs());
-  LaunchEnd end = end_of(code, words, oom_kills_so_far() - launch.oom_kills);
+  LaunchEnd end = end_of(code, words, real_processes().oom_kills_so_far() - launch.oom_kills);
   if (launch.hung) end = LaunchEnd::Hang;
   const LaunchRecord record = record_of(launch, end, code, words);
+  world_.record(end_event(record));
   return_share(launch.share, end);
   unwritten_.push_back(record);
   keep_records();
@@ -251,10 +259,11 @@ void Supervisor::try_again(std::size_t index, const LaunchRecord& record,
   } else if (verdict.gives_up) {
     give_up(index, record, verdict);
   } else {
+    const double pause = std::max(0.0, verdict.not_before - world_.now());
     world_.say(fmt::format("launch {} of {} cells ended as {} after {}; again in {:.0f} s",
                            record.id, record.cells.size(), end_text(record.end, record.code),
-                           clock_text(record.seconds),
-                           std::max(0.0, verdict.not_before - world_.now())));
+                           clock_text(record.seconds), pause));
+    world_.record(again_event(record.id, record.end, verdict, pause));
   }
 }
 
@@ -282,6 +291,7 @@ bool Supervisor::waits_for_disk(const std::string& words) {
         fmt::format("the store has no room: no launch starts; one is tried every {:.0f} s, "
                     "for {} (retry.disk_wait). What was said:\n{}",
                     disk_.every(), clock_text(options_.disk_wait), words));
+    world_.record({.kind = SweepEventKind::DiskFull, .seconds = disk_.every(), .message = words});
   }
   return true;
 }
@@ -299,6 +309,10 @@ void Supervisor::return_share(const SlotShare& share, LaunchEnd end) {
   for (const auto& [card, faults] : slots_.give_back(share, end == LaunchEnd::Infrastructure)) {
     world_.say(fmt::format("card {} of {} is left out: {} launches on it ended as infrastructure",
                            card, options_.host, faults));
+    world_.record({.kind = SweepEventKind::CardLeftOut,
+                   .node = options_.host,
+                   .card = card,
+                   .failures = faults});
   }
 }
 
@@ -340,6 +354,7 @@ void Supervisor::give_up(std::size_t index, const LaunchRecord& record,
     // Its peak is in it.
     if (record.end == LaunchEnd::OutOfMemory) why += said_of_memory(record.last_words);
     world_.set_aside(launches_[index].plan, record, why);
+    world_.record(given_up_event(record, verdict, why));
     launches_[index].set_aside = true;
     retries_.streak().failed();
     if (code_ == ExitCode::Done) code_ = ExitCode::Partial;
@@ -357,6 +372,10 @@ void Supervisor::give_up(std::size_t index, const LaunchRecord& record,
 /// budgets of their own.
 void Supervisor::replace(std::size_t index, std::vector<LaunchPlan> parts,
                          const LaunchRecord& record, double not_before) {
+  world_.record({.kind = SweepEventKind::LaunchSplit,
+                 .launch = record.id,
+                 .end = std::string(name_of(record.end)),
+                 .parts = std::ssize(parts)});
   for (LaunchPlan& part : parts) {
     if (record.end == LaunchEnd::OutOfMemory) {
       retries_.follow(part.id, record.id);

@@ -15,6 +15,7 @@
 #include "sweeps/launch/launch_plan.hpp"
 #include "sweeps/launch/launch_record.hpp"
 #include "sweeps/launch/running_launch.hpp"
+#include "sweeps/launch/sweep_events.hpp"
 #include "sweeps/live/hang_judge.hpp"
 #include "sweeps/live/live_event.hpp"
 #include "sweeps/run/disk_pause.hpp"
@@ -33,7 +34,8 @@ struct SupervisorWorld {
   std::function<bool()> stop_asked;
   std::function<void(const std::string& line)> say;
   std::function<void(const LiveEvent& event)> hear = [](const LiveEvent&) {};
-  std::function<double()> now;  // s, monotonic
+  std::function<void(SweepEvent event)> record = [](const SweepEvent&) {};  // see EventLog
+  std::function<double()> now;                                              // s, monotonic
   /// s until no further launch is worth its start; NaN = no limit.
   std::function<double()> time_left = [] { return kNaN; };
   std::function<void(double seconds)> wait;

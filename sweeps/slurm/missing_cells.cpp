@@ -4,7 +4,6 @@
 #include <array>
 #include <map>
 #include <string_view>
-#include <thread>
 
 #include "core/config/start_name.hpp"
 #include "storage/files/lease.hpp"
@@ -13,13 +12,11 @@
 namespace depthgrid {
 namespace {
 
-using std::chrono::steady_clock;
-
 /// What the machine did, not the cell. "source" is judged by the cell it starts from.
 constexpr std::array<std::string_view, 6> kOfTheMachine = {"disk",   "infrastructure", "killed",
                                                            "source", "stopped",        "storage"};
 
-constexpr auto kLook = std::chrono::milliseconds(100);
+constexpr double kLook = 0.1;  // s
 
 CellNeed need_of(const Store& store, const CellId& id, const std::set<CellId>& queued,
                  const std::set<CellId>& at_work) {
@@ -70,32 +67,33 @@ MissingCells missing_cells(const Sweep& sweep, const Store& store, const std::se
   return out;
 }
 
-std::set<CellId> cells_at_work(const Store& store, const std::vector<CellId>& cells,
-                               std::chrono::milliseconds ttl) {
-  struct Claim {
-    std::int64_t generation;
-    std::string heartbeat;
-  };
-  std::map<CellId, Claim> claims;
+HeartbeatWatch::HeartbeatWatch(const Store& store, const std::vector<CellId>& cells, double until)
+    : store_(store), until_(until) {
   for (const CellId& id : cells) {
     const LeaseState lease = lease_state(store.cell_path(id), store.fs());
     if (lease.kind != LeaseState::Kind::Held) continue;
-    claims[id] = {lease.generation,
-                  read_heartbeat(store.cell_path(id), lease.generation, store.fs())};
+    claims_[id] = {lease.generation,
+                   read_heartbeat(store.cell_path(id), lease.generation, store.fs())};
   }
-  std::set<CellId> out;
-  const auto end = steady_clock::now() + ttl / 3;
-  while (!claims.empty() && steady_clock::now() < end) {
-    std::this_thread::sleep_for(kLook);
-    std::erase_if(claims, [&](const auto& entry) {
-      const auto& [id, claim] = entry;
-      const std::string beat = read_heartbeat(store.cell_path(id), claim.generation, store.fs());
-      if (beat == claim.heartbeat) return false;
-      if (!heartbeat_ended(beat)) out.insert(id);
-      return true;
-    });
-  }
-  return out;
+}
+
+bool HeartbeatWatch::tick(double now) {
+  std::erase_if(claims_, [&](const auto& entry) {
+    const auto& [id, claim] = entry;
+    const std::string beat = read_heartbeat(store_.cell_path(id), claim.generation, store_.fs());
+    if (beat == claim.heartbeat) return false;
+    if (!heartbeat_ended(beat)) at_work_.insert(id);
+    return true;
+  });
+  return !claims_.empty() && now < until_;
+}
+
+std::set<CellId> cells_at_work(const Store& store, const std::vector<CellId>& cells,
+                               std::chrono::milliseconds ttl, const Clock& clock) {
+  const double watched = std::chrono::duration<double>(ttl).count() / 3;
+  HeartbeatWatch watch(store, cells, clock.now() + watched);
+  while (watch.tick(clock.now())) clock.wait(kLook);
+  return watch.at_work();
 }
 
 }  // namespace depthgrid

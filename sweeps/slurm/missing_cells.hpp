@@ -2,11 +2,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "core/base/cell.hpp"
+#include "core/base/clock.hpp"
 #include "core/config/sweep.hpp"
 #include "storage/store.hpp"
 
@@ -38,10 +40,32 @@ MissingCells missing_cells(const Sweep& sweep, const Store& store, const std::se
 /// for those of the machine ("infrastructure", "killed", "disk").
 bool fails_again(const std::string& failure_class);
 
-/// Cells whose claims are kept alive, seen by their heartbeats: owners on other machines may be
-/// dead. Looks at the claimed cells for at most ttl/3, and for less once all of them have been seen
-/// to change. @param ttl  leaf resources.lease.
+/// Finds the cells whose claims are kept alive, seen by their heartbeats: owners on other machines
+/// may be dead.
+class HeartbeatWatch {
+ public:
+  /// Looks at the claimed ones of these cells. @param until  when the last look is.
+  HeartbeatWatch(const Store& store, const std::vector<CellId>& cells, double until);
+
+  /// Looks again. @return whether it is to be called once more: there are claims left that have not
+  /// been seen to change, and time.
+  bool tick(double now);
+
+  const std::set<CellId>& at_work() const noexcept { return at_work_; }
+
+ private:
+  struct Claim {
+    std::int64_t generation = 0;
+    std::string heartbeat;
+  };
+  const Store& store_;
+  double until_;
+  std::map<CellId, Claim> claims_;
+  std::set<CellId> at_work_;
+};
+
+/// What a HeartbeatWatch finds within ttl/3. @param ttl  leaf resources.lease.
 std::set<CellId> cells_at_work(const Store& store, const std::vector<CellId>& cells,
-                               std::chrono::milliseconds ttl);
+                               std::chrono::milliseconds ttl, const Clock& clock = real_clock());
 
 }  // namespace depthgrid

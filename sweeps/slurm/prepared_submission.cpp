@@ -5,11 +5,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "core/base/subprocess.hpp"
 #include "core/config/text_form.hpp"
-#include "storage/files/process_identity.hpp"
 #include "storage/files/publish.hpp"
 
 namespace depthgrid {
@@ -75,7 +73,8 @@ void hand_over(PreparedSubmission& prepared, const Store& store,
 /// Takes what another submission has submitted as well out of the queue. @return a sentence of it.
 std::string withdraw_doubled(const std::string& id, const Store& store, const Scheduler& slurm) {
   try {
-    const auto doubled = doubled_tasks(live_tasks(submissions(store.root()), slurm.queue()), id);
+    const auto doubled =
+        doubled_tasks(live_tasks(submissions(store.root(), store.fs()), slurm.queue()), id);
     if (doubled.empty()) return {};
     const std::string problem = slurm.cancel(doubled);
     if (problem.empty()) {
@@ -164,11 +163,12 @@ void limit_parallel(PreparedSubmission& out) {
 
 PreparedSubmission prepare_submission(const Sweep& sweep, const fs::path& store,
                                       const std::vector<TaskGroup>& groups, std::int64_t most,
-                                      const std::vector<std::string>& words) {
+                                      const std::vector<std::string>& words, const Clock& clock,
+                                      const Processes& processes) {
   PreparedSubmission out;
   Submission& submission = out.submission;
-  submission.id = this_process().uuid.substr(0, 12);
-  submission.time = iso_utc(unix_time());
+  submission.id = processes.self().uuid.substr(0, 12);
+  submission.time = iso_utc(clock.unix_time());
   submission.words = words;
   out.sweep_yaml = sweep.yaml;
   for (const TaskGroup& group : groups) {

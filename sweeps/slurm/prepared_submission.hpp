@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/clock.hpp"
+#include "core/base/processes.hpp"
 #include "core/config/sweep.hpp"
 #include "storage/store.hpp"
 #include "sweeps/slurm/batch_script.hpp"
@@ -26,7 +28,9 @@ struct PreparedSubmission {
 /// @param most   largest number of tasks of an array. @param words  further options of sbatch.
 PreparedSubmission prepare_submission(const Sweep& sweep, const std::filesystem::path& store,
                                       const std::vector<TaskGroup>& groups, std::int64_t most,
-                                      const std::vector<std::string>& words);
+                                      const std::vector<std::string>& words,
+                                      const Clock& clock = real_clock(),
+                                      const Processes& processes = real_processes());
 
 /// Writes the scripts into the store and calls sbatch for one after the other. Each id is kept at
 /// once.

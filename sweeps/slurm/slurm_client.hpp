@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/child_process.hpp"
+#include "core/base/processes.hpp"
 #include "sweeps/slurm/scheduler.hpp"
 #include "sweeps/slurm/slurm_text.hpp"
 

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json_text.hpp"
+#include "core/base/machine.hpp"
 #include "storage/files/loose_text.hpp"
 #include "storage/files/publish.hpp"
 
@@ -93,6 +94,18 @@ std::vector<Submission> submissions(const fs::path& store, const Fs& disk) {
     if (auto one = submission_in(folder, disk)) out.push_back(std::move(*one));
   }
   std::ranges::sort(out, {}, [](const Submission& s) { return std::pair(s.time, s.id); });
+  return out;
+}
+
+SweepEvent submitted_event(const Submission& submission) {
+  SweepEvent out{.kind = SweepEventKind::Submitted,
+                 .tasks = std::ssize(submission.tasks),
+                 .submission = submission.id,
+                 .user = user_name()};
+  for (const auto& task : submission.tasks) out.cell_count += std::ssize(task);
+  for (const SubmittedArray& array : submission.arrays) {
+    if (!array.job.empty()) out.jobs.push_back(array.job);
+  }
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/real_fs.hpp"
+#include "sweeps/launch/sweep_events.hpp"
 #include "sweeps/slurm/scheduler.hpp"
 
 namespace depthgrid {
@@ -45,6 +46,9 @@ std::optional<Submission> submission_of(const std::filesystem::path& store, cons
 
 /// All submissions of a store, the oldest first; unreadable ones are left out.
 std::vector<Submission> submissions(const std::filesystem::path& store, const Fs& disk = real_fs());
+
+/// That it was submitted: the arrays with an id, as this user's.
+SweepEvent submitted_event(const Submission& submission);
 
 /// A task of a submission that Slurm still has.
 struct LiveTask {

@@ -1,7 +1,6 @@
 #include "sweeps/slurm/submission_lock.hpp"
 
 #include <chrono>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,25 +16,43 @@ constexpr int kLooks = 45;
 /// A dead owner's lease lapses after one; what is still held then has a living owner.
 constexpr double kLeases = 1.2;
 
+double lease_seconds(const LeaseKeeper& leases) {
+  return std::chrono::duration<double>(leases.ttl()).count();
+}
+
 }  // namespace
 
+SubmissionLock::SubmissionLock(LeaseKeeper& leases, std::filesystem::path folder, double now)
+    : leases_(leases),
+      folder_(std::move(folder)),
+      begun_(now),
+      last_(now),
+      end_(now + kLeases * lease_seconds(leases)) {}
+
+std::optional<Lease> SubmissionLock::tick(double now) {
+  last_ = now;
+  auto lock = leases_.try_acquire(folder_);
+  if (lock || now <= end_) return lock;
+  const ProcessIdentity owner = lease_state(folder_).owner;
+  throw UserError(
+      ExitCode::TempFail,
+      fmt::format("{}: another submission is at work here, process {} of {}, for more than "
+                  "{:.0f} s; wait for it, then look at depthgrid status",
+                  folder_.string(), owner.pid, owner.host.empty() ? "?" : owner.host,
+                  now - begun_));
+}
+
+double SubmissionLock::pause() const {
+  return lease_seconds(leases_) / kLooks;
+}
+
 Lease submission_lock(LeaseKeeper& leases, const std::filesystem::path& folder,
-                      const std::function<void(double seconds)>& waits) {
-  const double limit = kLeases * std::chrono::duration<double>(leases.ttl()).count();
-  const auto begun = leases.now();
+                      const std::function<void(double seconds)>& waits, const Clock& clock) {
+  SubmissionLock lock(leases, folder, clock.now());
   while (true) {
-    if (auto lock = leases.try_acquire(folder)) return std::move(*lock);
-    const double waited = std::chrono::duration<double>(leases.now() - begun).count();
-    if (waited > limit) {
-      const ProcessIdentity owner = lease_state(folder).owner;
-      throw UserError(
-          ExitCode::TempFail,
-          fmt::format("{}: another submission is at work here, process {} of {}, for more than "
-                      "{:.0f} s; wait for it, then look at depthgrid status",
-                      folder.string(), owner.pid, owner.host.empty() ? "?" : owner.host, waited));
-    }
-    waits(limit - waited);
-    std::this_thread::sleep_for(leases.ttl() / kLooks);
+    if (auto taken = lock.tick(clock.now())) return std::move(*taken);
+    waits(lock.left());
+    clock.wait(lock.pause());
   }
 }
 

@@ -82,20 +82,27 @@ TEST(TaskReturn, MoreNodesAtFaultThanATenthEndTheSweep) {
   const TemporaryFolder scratch;
   const Sweep sweep = synthetic_sweep({1e-3, 2e-3}, 1);
   const Store store = Store::open_or_create(scratch.path() / "store");
+  EventLog events(store.root(), "7_1");
   testing::PretendedScheduler slurm;
   slurm.known = {"n1", "n2", "n3", "n4"};
   slurm.all = slurm_partitions("gpu*|4|8|16000|(null)|infinite\n");
   const auto left_out = [&](const char* node) {
-    return leave_out_nodes(sweep, store, scratch.path() / "tasks.txt",
+    return leave_out_nodes(sweep, store, events, scratch.path() / "tasks.txt",
                            {{.node = node, .cause = "device", .why = "too old", .task = "7_1"}},
                            slurm);
   };
-  EXPECT_EQ(leave_out_nodes(sweep, store, scratch.path() / "tasks.txt", {}, slurm), "");
+  EXPECT_EQ(leave_out_nodes(sweep, store, events, scratch.path() / "tasks.txt", {}, slurm), "");
   EXPECT_EQ(left_out("n1"), "");
   EXPECT_EQ(left_out("n1"), "") << "the same";
   const std::string over = left_out("n2");
   EXPECT_NE(over.find("n1"), std::string::npos) << over;
   EXPECT_NE(over.find("device"), std::string::npos) << over;
+  std::vector<std::string> told;
+  for (const SweepEvent& event : read_sweep_events(store.root()).events) {
+    told.push_back(event.node + " " + event.message);
+  }
+  EXPECT_EQ(told, (std::vector<std::string>{"n1 device: too old", "n2 device: too old"}))
+      << "each once";
 }
 
 }  // namespace task_return_test

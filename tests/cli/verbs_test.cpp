@@ -73,9 +73,9 @@ TEST(Dispatch, TheUsageHasALineForEveryVerb) {
 
 TEST(Verbs, ShowTwoExamplesInTheirHelp) {
   for (const Verb& verb : kVerbs) {
-    testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStdout();
     EXPECT_EQ(verb.run({"--help"}), 0);
-    const std::string help = testing::internal::GetCapturedStdout();
+    const std::string help = ::testing::internal::GetCapturedStdout();
     const std::string line = std::string("\n  depthgrid ") + verb.name;
     const auto first = help.find(line, help.find("\nexamples:\n"));
     ASSERT_NE(first, std::string::npos) << help;

@@ -149,12 +149,16 @@ done
 [ "$(find aside -name result.h5 | wc -l)" -eq 4 ] || fail "a run in the background does not end"
 
 # --- the same where the terminal lets only its foreground job write -------------------------------------
-terminal send-keys -t w "clear; stty tostop; ${run[*]} --set train.steps=300 --store behind &" Enter
-for _ in $(seq 300); do
-  [ "$(find behind -name result.h5 2>/dev/null | wc -l)" -eq 4 ] && break
-  sleep 0.1
+terminal send-keys -t w "stty tostop" Enter
+for jobs in "" "-j 2"; do
+  store=behind${jobs#-j }
+  terminal send-keys -t w "clear; ${run[*]} $jobs --set train.steps=300 --store $store &" Enter
+  for _ in $(seq 300); do
+    [ "$(find "$store" -name result.h5 2>/dev/null | wc -l)" -eq 4 ] && break
+    sleep 0.1
+  done
+  [ "$(find "$store" -name result.h5 | wc -l)" -eq 4 ] || fail "a run $jobs in the background hangs under stty tostop"
 done
-[ "$(find behind -name result.h5 | wc -l)" -eq 4 ] || fail "a run in the background hangs under stty tostop"
 terminal kill-session -t w
 
 # --- a signal to one of two independent ranks stops the run ---------------------------------------------

@@ -109,6 +109,11 @@ expect 4 "$depthgrid" status poisoned --json
 check "j['counts']['completed'] == 3 and j['counts']['failed'] == 1 and j['problems'][0]['id'] == '${ids[1]}'"
 expect 0 submit poisoned
 says out "3 cells done, 0 in the queue or running, 1 failed for good (depthgrid retry submits them again); nothing to submit"
+expect 0 "$depthgrid" status poisoned --events --json
+check "any(e['kind'] == 'submitted' and e['jobs'] and e['cell_count'] == 4 for e in j['events'])"
+check "len({e['task'] for e in j['events'] if e['kind'] == 'supervisor_ended'}) == 4 and all(e['known_from'] == 'event' for e in j['events'])"
+expect 0 "$depthgrid" why poisoned "${ids[1]}" --json
+check "[(c['answer'], len(c['logs']['tasks']), [w.split()[1] for w in c['commands']]) for c in j['cells']] == [('failed', 1, ['retry', 'submit'])]"
 expect 0 "$depthgrid" retry poisoned --class oom
 expect 0 submit poisoned --json
 check "j['tasks'] == 0 and j['failed'] == 1"

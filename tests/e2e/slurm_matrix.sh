@@ -106,7 +106,7 @@ all_done dead plain_long
 
 # A node at fault: its launches end with a text of the driver. The task goes back, and not to that node.
 wait_for 60 "nodes" bash -c "[ \"\$(sinfo -h -N -t idle -p gpu -o %N | sort -u | wc -l)\" = 4 ]"
-pretending broken 'if [[ ${SLURMD_NODENAME-} = n1 && "$*" =~ \"board\":\ ?\"/ ]]; then echo "NVRM: Xid (PCI:0000:17:00): 79, GPU has fallen off the bus"; exit 1; fi; exec "$real" "$@"'
+pretending broken 'if [[ ${SLURMD_NODENAME-} = n1 && "$*" =~ \"mode\":\ ?\"launch ]]; then echo "NVRM: Xid (PCI:0000:17:00): 79, GPU has fallen off the bus"; exit 1; fi; exec "$real" "$@"'
 scontrol update nodename=n[2-4] state=drain reason=test
 "$scratch/broken/depthgrid" submit "$sweep" "${options[@]}" --store fault --set retry.infrastructure=0 \
   --set retry.breaker_failures=50 --set packing.cells_per_launch=4 --json >out

@@ -96,6 +96,8 @@ kill -TERM "$run"
 code=0
 wait "$run" || code=$?
 [ "$code" -eq 75 ] || fail "stopped with $code, not 75"
+expect 0 "$depthgrid" status stopped --events --json
+check "[(e['kind'], e['code'], e['signal']) for e in j['events'] if 'signal' in e] == [('stopping', 75, 15), ('supervisor_ended', 75, 15)]"
 expect 0 supervised stopped -j 2
 same plain stopped
 
@@ -118,9 +120,37 @@ DEPTHGRID_FAULT=abort@300@$poison expect 4 supervised poisoned -j 2 --set retry.
 expect 4 "$depthgrid" status poisoned --json
 check "j['counts']['completed'] == 3 and j['counts']['failed'] == 1"
 check "j['problems'][0]['id'] == '$poison'"
+# What has happened is told in order, and why the cell has failed with what comes next.
+expect 0 "$depthgrid" status poisoned --events --json
+check "j['recorded'] and j['skipped'] == 0 and all(e['known_from'] == 'event' for e in j['events'])"
+check "j['events'][0]['launch'].startswith('prepare-') and j['events'][-1]['kind'] == 'supervisor_ended' and j['events'][-1]['code'] == 4"
+check "[e['kind'] for e in j['events'] if '$poison' in e.get('cells', [])] == ['launch_began', 'launch_ended'] * 2 + ['cells_given_up']"
+check "{(e['end'], e['code']) for e in j['events'] if e['kind'] == 'launch_ended' and '$poison' in e['cells']} == {('crash', 134)}"
+check "[(e['budget'], e['failures'], e['allowed']) for e in j['events'] if e['kind'] == 'launch_again'] == [('retry.crash', 1, 1)]"
+check "[e['end'] for e in j['events'] if e['kind'] == 'launch_ended' and '$poison' not in e['cells']] == ['done'] * 4"
+expect 0 "$depthgrid" why poisoned "$poison" --json
+check "[(c['answer'], c['failure']['class'], c['failure']['budget'], c['failure']['allowed']) for c in j['cells']] == [('failed', 'crash', 'retry.crash', 1)]"
+check "j['cells'][0]['commands'] == ['depthgrid run poisoned/sweep.yaml'] and len(j['cells'][0]['logs']['launches']) == 2"
+check "all(__import__('os').path.exists(f) for files in j['cells'][0]['logs'].values() for f in files) and j['cells'][0]['events'][-1]['kind'] == 'cells_given_up'"
+expect 0 "$depthgrid" cancel "$poison" poisoned
+expect 0 "$depthgrid" why "$poison" poisoned
+says out "it was cancelled by $(id -un)"
+expect 0 "$depthgrid" retry "$poison" poisoned
+expect 0 "$depthgrid" status poisoned --events
+says out "made pending again by $(id -un)"
 # Healed, the same command trains it.
 expect 0 supervised poisoned -j 2
 same plain poisoned
+expect 0 "$depthgrid" why "$poison" poisoned
+says out "it has a result"
+expect 0 "$depthgrid" gc poisoned
+[ -n "$(ls poisoned/events)" ] || fail "gc has removed what happened"
+# A store of a release that kept no events tells what its records of launches say.
+rm -r poisoned/events
+expect 0 "$depthgrid" status poisoned --events
+says out "no events are recorded in poisoned"
+says out "ended as crash (signal 6, Aborted)"
+says out "launch record"
 
 # The same in one launch of all jobs: the other cells do not go down with it.
 DEPTHGRID_FAULT=abort@300@$poison expect 4 supervised together -j 1 --set retry.crash=1 \

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <utility>
 
-#include <pthread.h>
-
 #include "core/base/error.hpp"
+#include "core/base/held_signals.hpp"
 #include "core/base/log.hpp"
 #include "storage/files/process_identity.hpp"
 
@@ -32,13 +30,7 @@ BudgetGuard::BudgetGuard(const Sweep& sweep, const Store& store, int ranks,
       record_{.name = record_name()},
       meter_(sweep.run, store.root(), used_so_far(sweep, store.root())) {
   if (look()) return;
-  // Signals belong to the main thread.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { watch(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = thread_without_signals([this] { watch(); });
 }
 
 BudgetGuard::~BudgetGuard() {

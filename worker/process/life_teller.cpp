@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 
-#include <pthread.h>
-
+#include "core/base/held_signals.hpp"
 #include "sweeps/live/live_board.hpp"
 
 namespace depthgrid {
@@ -21,12 +19,8 @@ double telling_interval(double hang) {
 }  // namespace
 
 LifeTeller::LifeTeller(const Watchdog& watchdog, const std::filesystem::path& board, double hang) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // signals belong to the main thread
-  thread_ = std::thread([this, &watchdog, board = LiveBoard(board),
-                         every = std::chrono::duration<double>(telling_interval(hang))] {
+  thread_ = thread_without_signals([this, &watchdog, board = LiveBoard(board),
+                                    every = std::chrono::duration<double>(telling_interval(hang))] {
     LifeSign told;
     std::unique_lock lock(mutex_);
     while (!wake_.wait_for(lock, every, [this] { return over_; })) {
@@ -36,7 +30,6 @@ LifeTeller::LifeTeller(const Watchdog& watchdog, const std::filesystem::path& bo
       told = now;
     }
   });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 LifeTeller::~LifeTeller() {

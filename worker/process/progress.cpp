@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
+#include "core/base/held_signals.hpp"
 #include "core/base/log.hpp"
 #include "core/base/nan.hpp"
 #include "core/base/output.hpp"
@@ -48,18 +48,7 @@ Progress::Progress(ProgressOptions options, LiveSweep sweep)
     terminal_ = Terminal::find();
     if (!terminal_) options_.style = ProgressStyle::Plain;
   }
-  // Signals belong to the main thread.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    thread_ = std::thread([this] { run(); });
-  } catch (...) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw;
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = thread_without_signals([this] { run(); });
 }
 
 Progress::~Progress() {
@@ -293,9 +282,9 @@ void Progress::draw(const Terminal& terminal, bool last) {
 
 void Progress::show(bool last) {
   if (options_.style == ProgressStyle::Quiet || options_.style == ProgressStyle::Json) return;
-  if (terminal_ && terminal_->ours()) return draw(*terminal_, last);
-  // Another program has the terminal, which may forbid others to write.
-  if (terminal_ && terminal_->only_foreground_writes()) return;
+  const TerminalUse use = terminal_ ? terminal_->use() : TerminalUse::Lines;
+  if (use == TerminalUse::Draw) return draw(*terminal_, last);
+  if (use == TerminalUse::Nothing) return;
   for (const std::string& note : notes_) tell("depthgrid: " + note + '\n');
   notes_.clear();
   const double now = since_begin_.seconds();

@@ -18,6 +18,7 @@
 #include "storage/files/process_identity.hpp"
 #include "sweeps/plan/describe_cache.hpp"
 #include "worker/model/fused_model.hpp"
+#include "worker/process/end_note.hpp"
 #include "worker/process/provenance.hpp"
 
 namespace depthgrid {

@@ -1,16 +1,16 @@
 #include "worker/process/watchdog.hpp"
 
 #include <chrono>
-#include <csignal>
+#include <ctime>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
-#include <pthread.h>
 #include <unistd.h>
 
 #include "core/base/clock.hpp"
 #include "core/base/exit_code.hpp"
+#include "core/base/held_signals.hpp"
 #include "core/base/log.hpp"
 #include "worker/process/end_note.hpp"
 
@@ -38,12 +38,7 @@ Watchdog::~Watchdog() {
 void Watchdog::watch(HangLimit limit, std::function<void(const LastSign& last)> expired) {
   rest();
   resting_ = false;
-  // Signals belong to the main thread.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this, limit, expired = std::move(expired)] {
+  thread_ = thread_without_signals([this, limit, expired = std::move(expired)] {
     constexpr std::chrono::milliseconds kLook(250);
     HangJudge judge(limit);
     const Stopwatch clock;
@@ -53,7 +48,6 @@ void Watchdog::watch(HangLimit limit, std::function<void(const LastSign& last)> 
       if (judge.look(sign.beats, sign.phase, clock.seconds())) return expired(last());
     }
   });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void Watchdog::beat() noexcept {

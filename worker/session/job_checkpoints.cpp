@@ -1,6 +1,5 @@
 #include "worker/session/job_checkpoints.hpp"
 
-#include <chrono>
 #include <vector>
 
 #include "core/base/clock.hpp"
@@ -38,7 +37,7 @@ void JobCheckpoints::write(std::int64_t step) {
     written.push_back(e);
   }
   recorder_.charge(&CellClock::checkpoint, clock.seconds(), written);
-  policy_.written(std::chrono::duration<double>(clock.seconds()));
+  policy_.written(clock.seconds());
   written_ = step;
 }
 

@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/command.hpp"
 #include "core/base/error.hpp"
 #include "core/base/json_text.hpp"
 #include "core/base/nan.hpp"
-#include "core/base/piped_process.hpp"
 #include "core/base/printable.hpp"
 #include "core/data/labels/json_records.hpp"
 #include "core/data/labels/score_cache.hpp"
@@ -95,16 +95,15 @@ std::string end_of_stderr(std::string_view err) {
 }
 
 /// Why an end of the command is none with answers; empty if it may be.
-std::string failure_of(const PipedAnswer& answer, double seconds) {
-  using enum PipedEnd;
-  if (answer.end == Late) {
+std::string failure_of(const CommandAnswer& answer, double seconds) {
+  if (answer.late) {
     const auto lines = std::count(answer.out.begin(), answer.out.end(), '\n');
     return fmt::format(
         "was ended after its time-out of {:g} s, in which it wrote {} lines: give it more time, or "
         "make it faster",
         seconds, lines);
   }
-  if (answer.end == TooMuch) {
+  if (answer.too_much) {
     return fmt::format("was ended after it wrote {} bytes, more than answers can be, the first: {}",
                        answer.out.size(), text_opening(answer.out));
   }
@@ -165,7 +164,7 @@ class AnswerSheet {
     std::ranges::copy(row, scores_.begin() + static_cast<std::ptrdiff_t>(*id * names_.size()));
   }
 
-  /// Adds a mistake if there are texts without an answer. @param took_input  see PipedAnswer.
+  /// Adds a mistake if there are texts without an answer. @param took_input  see CommandAnswer.
   void refuse_missing(bool took_input, RecordMistakes& mistakes) const {
     std::string named;
     std::size_t missing = 0;
@@ -196,19 +195,19 @@ class AnswerSheet {
 /// @throws UserError, see run_score_command().
 std::vector<double> answers_of(const ScoreCommand& command,
                                std::span<const std::string_view> texts) {
-  PipedCommand piped;
-  piped.argv = command.argv;
-  piped.seconds = command.timeout_s;
-  piped.most_output = kMostOfOther + texts.size() * (command.names.size() + 1) * kMostOfAnswer;
-  piped.stop = command.stop;
-  PipedAnswer answer;
+  const CommandQuestion question{
+      .child = {.command = command.argv, .err = {.kind = ChildStream::Kind::Pipe}},
+      .seconds = command.timeout_s,
+      .most_output = kMostOfOther + texts.size() * (command.names.size() + 1) * kMostOfAnswer,
+      .stop = command.stop};
+  CommandAnswer answer;
   try {
-    answer = piped_answer(piped, questions_of(texts));
-  } catch (const Error& problem) {
+    answer = ask(question, questions_of(texts));
+  } catch (const StartError& problem) {
     refuse_command(command, ExitCode::BadConfig,
-                   fmt::format("cannot be started: {}", problem.what()));
+                   fmt::format("cannot be started: {}: {}", problem.program(), problem.reason()));
   }
-  if (answer.end == PipedEnd::Stopped) {
+  if (answer.stopped) {
     refuse_command(command, ExitCode::TempFail, "was ended because this process is to stop");
   }
   const std::string failure = failure_of(answer, command.timeout_s);

@@ -7,6 +7,8 @@
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "core/base/error.hpp"
 #include "core/base/machine.hpp"
@@ -23,30 +25,96 @@ int end_code(ChildProcess& child) {
   return -1;
 }
 
-ChildOptions shell(const std::string& script) {
-  ChildOptions out;
+ChildSpec shell(const std::string& script) {
+  ChildSpec out;
   out.command = {"sh", "-c", script};
   return out;
 }
 
+/// True once it is there, which may take a while on a machine with much to do.
+bool appears(const std::filesystem::path& file) {
+  for (int i = 0; i < 2000 && !std::filesystem::exists(file); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return std::filesystem::exists(file);
+}
+
 TEST(ChildProcess, EndsWithItsCodeOrItsSignal) {
-  ChildProcess seven(shell("exit 7"));
-  EXPECT_EQ(end_code(seven), 7);
+  for (const int code : {0, 7, 75, 127, 255}) {
+    ChildProcess child(shell("exit " + std::to_string(code)));
+    EXPECT_EQ(end_code(child), code);
+    EXPECT_EQ(child.by_signal(), 0);
+  }
   ChildProcess killed(shell("sleep 60"));
   EXPECT_EQ(killed.poll(), std::nullopt);
   killed.kill_group();
   EXPECT_EQ(end_code(killed), 128 + SIGKILL);
+  EXPECT_EQ(killed.by_signal(), SIGKILL);
+}
+
+TEST(ChildProcess, IsWaitedForForALimitedTime) {
+  ChildProcess soon(shell("sleep 0.1; exit 3"));
+  EXPECT_EQ(soon.wait(60), 3);
+  ChildProcess late(shell("sleep 60"));
+  EXPECT_EQ(late.wait(0.05), std::nullopt);
+  EXPECT_EQ(late.end(), 128 + SIGKILL);
+  EXPECT_EQ(late.wait(60), 128 + SIGKILL) << "it has been waited for already";
 }
 
 TEST(ChildProcess, WritesToItsFileAndFindsItsVariables) {
   const TemporaryFolder folder;
-  ChildOptions options = shell("echo \"$GREETING\"; echo loud >&2");
-  options.variables = {{"GREETING", "hello"}};
-  options.output = folder.path() / "log";
-  ChildProcess child(options);
-  EXPECT_EQ(end_code(child), 0);
+  ChildSpec spec = shell("echo \"$GREETING\"; echo loud >&2");
+  spec.variables = {{"GREETING", "hello"}};
+  spec.out = spec.err = {.kind = ChildStream::Kind::File, .file = folder.path() / "log"};
+  for (int i = 0; i < 2; ++i) {
+    ChildProcess child(spec);
+    EXPECT_EQ(end_code(child), 0);
+  }
   std::ifstream in(folder.path() / "log");
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "hello\nloud\n");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "hello\nloud\nhello\nloud\n");
+  spec.out.file = folder.path() / "absent" / "log";
+  EXPECT_THROW(ChildProcess{spec}, StorageError);
+}
+
+TEST(ChildProcess, ReadsNothingWhereThereIsNothing) {
+  ChildSpec spec = shell("cat; exit 4");
+  spec.in = spec.out = {.kind = ChildStream::Kind::Nothing};
+  ChildProcess child(spec);
+  EXPECT_EQ(end_code(child), 4);
+}
+
+// Else the reader of a pipe waits for all children that were started after it.
+TEST(ChildProcess, HasNoPipeOfAnotherChild) {
+  ChildSpec reads = shell("cat >/dev/null; exit 2");
+  reads.in = {.kind = ChildStream::Kind::Pipe};
+  ChildProcess reader(reads);
+  ChildProcess other(shell("sleep 60"));
+  EXPECT_EQ(reader.wait(0.05), std::nullopt);
+  reader.pipe(STDIN_FILENO).reset();
+  EXPECT_EQ(end_code(reader), 2);
+  EXPECT_EQ(other.poll(), std::nullopt);
+}
+
+TEST(ChildProcess, ASignalReachesItsGroup) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "said").string();
+  ChildProcess child(shell("trap 'wait; exit 6' TERM; (trap 'echo inner >" + file +
+                           "; exit' TERM; : >" + file +
+                           ".ready; while :; do sleep 0.02; done) & while :; do sleep 0.02; done"));
+  ASSERT_TRUE(appears(file + ".ready"));
+  child.signal_group(SIGTERM);
+  EXPECT_EQ(end_code(child), 6);
+  EXPECT_TRUE(std::filesystem::exists(file));
+}
+
+TEST(ChildProcess, LeadsAGroupOrStaysInOurs) {
+  ChildSpec spec = shell("read -r pid name state parent group rest </proc/self/stat; [ $group = " +
+                         std::to_string(getpgrp()) + " ]");
+  ChildProcess leads(spec);
+  EXPECT_EQ(end_code(leads), 1);
+  spec.own_group = false;
+  ChildProcess stays(spec);
+  EXPECT_EQ(end_code(stays), 0);
 }
 
 TEST(ChildProcess, ReachesTheProcessesThatItsChildHasStarted) {
@@ -54,9 +122,7 @@ TEST(ChildProcess, ReachesTheProcessesThatItsChildHasStarted) {
   const auto file = folder.path() / "said";
   ChildProcess child(shell("sh -c 'trap \"echo quit >" + file.string() + "; exit 5\" QUIT; echo >" +
                            file.string() + ".ready; while :; do sleep 0.02; done'; exit 6"));
-  for (int i = 0; i < 500 && !std::filesystem::exists(file.string() + ".ready"); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
+  ASSERT_TRUE(appears(file.string() + ".ready"));
   child.signal_children(SIGQUIT);
   EXPECT_EQ(end_code(child), 6) << "the child itself got no signal";
   EXPECT_TRUE(std::filesystem::exists(file));
@@ -68,15 +134,29 @@ TEST(ChildProcess, TakesItsWholeGroupWithIt) {
   {
     ChildProcess child(
         shell("(while :; do date +%N >" + file.string() + "; sleep 0.02; done) & wait"));
-    for (int i = 0; i < 500 && !std::filesystem::exists(file); ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    ASSERT_TRUE(std::filesystem::exists(file));
+    ASSERT_TRUE(appears(file));
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   std::filesystem::remove(file);
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   EXPECT_FALSE(std::filesystem::exists(file)) << "something of the group still writes";
+}
+
+// However the parent ends: nobody would stop it any more, or look at what it does.
+TEST(ChildProcess, EndsWithItsParent) {
+  const TemporaryFolder folder;
+  const auto said = folder.path() / "said", ready = folder.path() / "ready";
+  const pid_t parent = fork();
+  ASSERT_GE(parent, 0);
+  if (parent == 0) {
+    const ChildProcess child(shell("trap ': >" + said.string() + "; exit' TERM; : >" +
+                                   ready.string() + "; while :; do sleep 0.02; done"));
+    appears(ready);
+    kill(getpid(), SIGKILL);
+  }
+  waitpid(parent, nullptr, 0);
+  EXPECT_TRUE(std::filesystem::exists(ready));
+  EXPECT_TRUE(appears(said));
 }
 
 TEST(ChildProcess, HasNoSignalBlockedThatItsParentBlocks) {
@@ -89,15 +169,26 @@ TEST(ChildProcess, HasNoSignalBlockedThatItsParentBlocks) {
   EXPECT_EQ(end_code(child), 128 + SIGTERM);
 }
 
+TEST(ChildProcess, IgnoresWhatItsParentIgnoresOnlyIfItIsTo) {
+  ChildSpec spec = shell("kill -HUP $$; exit 5");
+  const auto before = std::signal(SIGHUP, SIG_IGN);
+  ChildProcess ends(spec);
+  EXPECT_EQ(end_code(ends), 128 + SIGHUP);
+  spec.keeps_ignored = true;
+  ChildProcess stays(spec);
+  std::signal(SIGHUP, before);
+  EXPECT_EQ(end_code(stays), 5) << "as behind nohup";
+}
+
 TEST(ChildProcess, IsBoundToTheCoresThatItIsGiven) {
   const TemporaryFolder folder;
   const std::filesystem::path file = folder.path() / "out";
   const std::vector<int> all = allowed_cores();
   ASSERT_FALSE(all.empty());
-  ChildOptions options = shell("grep Cpus_allowed_list /proc/self/status");
-  options.output = file;
-  options.cores = {all.back()};
-  ChildProcess child(options);
+  ChildSpec spec = shell("grep Cpus_allowed_list /proc/self/status");
+  spec.out = {.kind = ChildStream::Kind::File, .file = file};
+  spec.cores = {all.back()};
+  ChildProcess child(spec);
   ASSERT_EQ(end_code(child), 0);
   std::ifstream in(file);
   std::string name, cores;
@@ -106,34 +197,21 @@ TEST(ChildProcess, IsBoundToTheCoresThatItIsGiven) {
 }
 
 TEST(ChildProcess, AProgramThatIsNotThereIsAnErrorWithItsName) {
-  try {
-    ChildProcess child({.command = {"no-such-program-here"},
-                        .variables = {},
-                        .keeps_launcher = false,
-                        .output = {}});
-    FAIL() << "it was started";
-  } catch (const Error& e) {
-    EXPECT_NE(std::string(e.what()).find("no-such-program-here"), std::string::npos);
+  for (const char* program : {"no-such-program-here", "/no/such/program", "/etc/passwd"}) {
+    ChildSpec spec;
+    spec.command = {program, "word"};
+    spec.in = {.kind = ChildStream::Kind::Pipe};
+    try {
+      ChildProcess{spec};
+      FAIL() << program << " was started";
+    } catch (const StartError& e) {
+      EXPECT_EQ(e.code(), ExitCode::BadConfig);
+      EXPECT_EQ(e.program(), program);
+      EXPECT_TRUE(std::string(e.what()).starts_with(program)) << e.what();
+      EXPECT_FALSE(e.reason().empty());
+    }
   }
-}
-
-TEST(AnswerOf, IsWhatACommandWrites) {
-  const CommandAnswer answer = answer_of({"sh", "-c", "cat; echo no >&2; exit 3"}, 10, "input");
-  EXPECT_EQ(answer.code, 3);
-  EXPECT_EQ(answer.out, "input");
-  EXPECT_EQ(answer.err, "no\n");
-  EXPECT_FALSE(answer.late);
-}
-
-TEST(AnswerOf, ACommandThatTakesTooLongIsEnded) {
-  const auto begin = std::chrono::steady_clock::now();
-  const CommandAnswer answer = answer_of({"sleep", "60"}, 0.2);
-  EXPECT_TRUE(answer.late);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
-}
-
-TEST(AnswerOf, AnAbsentCommandIs127) {
-  EXPECT_EQ(answer_of({"no-such-program-here"}, 1).code, 127);
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "nothing of it is left to be waited for";
 }
 
 TEST(Machine, CardsAreReadAsCudaReadsThem) {

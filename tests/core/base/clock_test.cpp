@@ -18,6 +18,14 @@ TEST(Clock, UnixTimeIsSecondsOfThisCentury) {
   EXPECT_LT(unix_time(), 4.2e9);
 }
 
+TEST(Clock, OfThisMachineWaitsAndCounts) {
+  const Clock& clock = real_clock();
+  const double first = clock.now();
+  clock.wait(0.02);
+  EXPECT_GE(clock.now() - first, 0.02);
+  EXPECT_NEAR(clock.unix_time(), unix_time(), 3600);
+}
+
 TEST(Stopwatch, CountsSecondsSinceItWasMade) {
   const Stopwatch clock;
   const double first = clock.seconds();

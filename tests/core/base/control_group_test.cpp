@@ -33,5 +33,16 @@ TEST(ControlGroup, OfAContainerIsTheRootThatItSees) {
             std::vector<fs::path>{});
 }
 
+TEST(ControlGroup, CountsWhatTheSystemHasKilledWhereItIsCounted) {
+  const TemporaryFolder folder;
+  folder.write("outer/memory.events", "low 0\nhigh 3\nmax 2\noom 5\noom_kill 4\n");
+  folder.write("inner/memory.events", "low 0\noom_kill 1\n");
+  folder.write("other/cgroup.procs", "1\n");
+  const auto group = [&](const char* name) { return folder.path() / name; };
+  EXPECT_EQ(oom_kills_in({group("inner"), group("outer")}), 1);
+  EXPECT_EQ(oom_kills_in({group("other"), group("outer")}), 4);
+  EXPECT_EQ(oom_kills_in({group("other"), group("absent")}), 0);
+}
+
 }  // namespace control_group_test
 }  // namespace depthgrid

@@ -7,8 +7,9 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/ioctl.h>
-#include <termios.h>
 #include <unistd.h>
+
+#include "tests/support/background_job.hpp"
 
 namespace depthgrid::terminal_test {
 namespace {
@@ -52,7 +53,7 @@ TEST_F(PseudoTerminal, ShowsWhatIsWritten) {
   std::array<char, 16> got{};
   EXPECT_EQ(read(screen_, got.data(), got.size()), 4);
   EXPECT_STREQ(got.data(), "seen");
-  EXPECT_TRUE(terminal->ours());  // not our controlling terminal: there are no jobs to tell apart
+  EXPECT_EQ(terminal->use(), TerminalUse::Draw) << "not our controlling terminal: it has no jobs";
 }
 
 TEST_F(PseudoTerminal, APassingLineIsErasedAtItsEnd) {
@@ -68,15 +69,16 @@ TEST_F(PseudoTerminal, APassingLineIsErasedAtItsEnd) {
   const PassingLine none(std::nullopt, "packing");
 }
 
-TEST_F(PseudoTerminal, SaysWhoMayWrite) {
-  const auto terminal = Terminal::of(program_);
-  ASSERT_TRUE(terminal);
-  EXPECT_FALSE(terminal->only_foreground_writes());
-  termios settings{};
-  ASSERT_EQ(tcgetattr(program_, &settings), 0);
-  settings.c_lflag |= TOSTOP;
-  ASSERT_EQ(tcsetattr(program_, TCSANOW, &settings), 0);
-  EXPECT_TRUE(terminal->only_foreground_writes());
+TEST(BackgroundJob, MayWriteLinesOrNothing) {
+  const auto use = [] { return static_cast<int>(Terminal::of(STDERR_FILENO)->use()); };
+  EXPECT_EQ(in_background(false, use).code, static_cast<int>(TerminalUse::Lines));
+  EXPECT_EQ(in_background(true, use).code, static_cast<int>(TerminalUse::Nothing));
+  const auto writes = [] {
+    Terminal::of(STDERR_FILENO)->write("x");
+    return 0;
+  };
+  EXPECT_FALSE(in_background(false, writes).stopped);
+  EXPECT_TRUE(in_background(true, writes).stopped) << "else nothing is tried here";
 }
 
 TEST_F(PseudoTerminal, IsNoneWhereNothingCanBeDrawn) {

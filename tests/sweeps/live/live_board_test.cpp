@@ -1,5 +1,6 @@
 #include "sweeps/live/live_board.hpp"
 
+#include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>
@@ -7,9 +8,12 @@
 
 #include "core/base/json_text.hpp"
 #include "tests/storage/temporary_folder.hpp"
+#include "tests/support/pretended_processes.hpp"
 
 namespace depthgrid::live_board_test {
 namespace {
+
+namespace fs = std::filesystem;
 
 LiveEvent event(LiveKind kind, int rank, std::int64_t step) {
   return {.kind = kind,
@@ -53,6 +57,17 @@ TEST(LiveBoard, WaitsForTheRestOfALineAndSkipsWhatItCannotRead) {
   EXPECT_TRUE(board.read(2, 0).empty());
   std::ofstream(folder.path() / "run" / "rank-1.events", std::ios::app) << line.substr(20);
   EXPECT_EQ(board.read(2, 0).size(), 1U);
+}
+
+TEST(LiveBoard, IsDeadOnceItsOwnerIs) {
+  const TemporaryFolder folder;
+  const PretendedProcesses processes([](const auto&) { return CommandAnswer{}; });
+  const fs::path ours = folder.path() / "ours", others = folder.path() / "others";
+  LiveBoard(ours).sign(processes);
+  LiveBoard(others).sign();  // by this machine's process, of which the pretended ones know nothing
+  EXPECT_FALSE(board_is_dead(ours, processes));
+  EXPECT_TRUE(board_is_dead(others, processes));
+  EXPECT_FALSE(board_is_dead(folder.path() / "unsigned", processes));
 }
 
 TEST(LiveBoard, KeepsTheNewestSignOfLife) {

@@ -83,7 +83,7 @@ TEST(LiveText, NamesDivergedCellsAmongTheNews) {
   EXPECT_EQ(live_lines(v, 80, 24).back(), "  lr=2,s0: cancelled");
   EXPECT_TRUE(plain_line(v).ends_with("; 1 failed, 1 diverged, 1 cancelled")) << plain_line(v);
   for (int i = 0; i < 2; ++i) v.news.push_back(v.news.back());
-  EXPECT_EQ(live_lines(v, 80, 24).back(), "  1 failed, 3 diverged in all");
+  EXPECT_EQ(live_lines(v, 80, 24).back(), "  1 failed, 1 diverged, 3 cancelled in all");
 }
 
 TEST(LiveText, ShowsWhatIsUnknownAsSuch) {

@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
-#include "sweeps/orders/pipe_child.hpp"
 #include "sweeps/plan/matched_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"
+#include "tests/support/pretended_processes.hpp"
 
 namespace depthgrid {
 namespace describe_cache_test {
@@ -126,6 +126,21 @@ TEST_F(DescribeCacheTest, AFolderThatCannotBeWrittenCostsOnlyTime) {
   EXPECT_EQ(DescribeCache(worker(), "").costs(cells()).size(), 2u);
 }
 
+TEST_F(DescribeCacheTest, TheWorkerIsAskedOnItsStandardInput) {
+  std::vector<PretendedProcesses::Asked> calls;
+  const PretendedProcesses processes([&](const PretendedProcesses::Asked& asked) {
+    calls.push_back(asked);
+    CommandAnswer out;
+    out.out = R"({"schema": 1, "structures": [)" + answer("s0", 3) + ", " + answer("s1", 4) + "]}";
+    return out;
+  });
+  EXPECT_EQ(DescribeCache(worker(), "", processes).costs(cells()).at("s1").parameters, 4);
+  ASSERT_EQ(calls.size(), 1U);
+  EXPECT_EQ(calls[0].command, (std::vector<std::string>{worker().string(), "describe"}));
+  EXPECT_NE(calls[0].input.find("\"structure\":\"s1\""), std::string::npos);
+  EXPECT_EQ(DescribeCacheTest::calls(), 0U) << "no program was started";
+}
+
 TEST_F(DescribeCacheTest, AMissingOrFailingWorkerIsNamed) {
   try {
     DescribeCache(folder_.path() / "absent", cache()).costs(cells());
@@ -135,26 +150,6 @@ TEST_F(DescribeCacheTest, AMissingOrFailingWorkerIsNamed) {
     EXPECT_NE(std::string(e.what()).find("absent"), std::string::npos);
   }
   EXPECT_THROW(DescribeCache("/bin/false", cache()).costs(cells()), UserError);
-}
-
-TEST(PipeChild, CarriesMoreThanAPipeHoldsBothWays) {
-  std::string input(1 << 20, 'a');
-  input[12345] = '\0';
-  const ChildOutput child = pipe_child({"/bin/cat"}, input);
-  EXPECT_EQ(child.code, 0);
-  EXPECT_EQ(child.output, input);
-}
-
-TEST(PipeChild, AChildThatDoesNotReadIsNoError) {
-  const ChildOutput child =
-      pipe_child({"/bin/sh", "-c", "echo done; exit 7"}, std::string(1 << 20, 'a'));
-  EXPECT_EQ(child.code, 7);
-  EXPECT_EQ(child.output, "done\n");
-}
-
-TEST(PipeChild, ReportsTheSignalThatKilledTheChild) {
-  EXPECT_EQ(pipe_child({"/bin/sh", "-c", "kill -9 $$"}, "").code, 137);
-  EXPECT_THROW(pipe_child({"/nowhere/at/all"}, ""), Error);
 }
 
 }  // namespace describe_cache_test

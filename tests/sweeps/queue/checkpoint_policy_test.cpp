@@ -1,13 +1,11 @@
 #include "sweeps/queue/checkpoint_policy.hpp"
 
-#include <chrono>
-
 #include <gtest/gtest.h>
+
+#include "tests/support/pretended_clock.hpp"
 
 namespace depthgrid {
 namespace checkpoint_policy_test {
-
-using namespace std::chrono_literals;
 
 CheckpointPolicy policy(const ValueMap& leaves, std::int64_t steps) {
   return {make_config(leaves), steps};
@@ -17,39 +15,39 @@ CheckpointPolicy policy(const ValueMap& leaves, std::int64_t steps) {
 class TimedPolicy : public ::testing::Test {
  protected:
   CheckpointPolicy timed(const ValueMap& leaves = {}) {
-    return {make_config(leaves), 1000000, [this] { return clock_; }};
+    return {make_config(leaves), 1000000, clock_};
   }
 
-  std::chrono::steady_clock::time_point clock_ = std::chrono::steady_clock::now();
+  const PretendedClock clock_;
 };
 
 TEST_F(TimedPolicy, TheFirstIsDueSoonAfterTheStart) {
   const CheckpointPolicy p = timed();
   EXPECT_FALSE(p.due(1));
-  clock_ += 2s;
+  clock_.pass(2);
   EXPECT_FALSE(p.due(1000)) << "by time alone";
-  clock_ += 28s;
+  clock_.pass(28);
   EXPECT_TRUE(p.due(1001));
 }
 
 TEST_F(TimedPolicy, ByDefaultTheyTakeAHundredthOfTheTime) {
   CheckpointPolicy p = timed();
-  p.written(250ms);
-  clock_ += 24s;
+  p.written(0.25);
+  clock_.pass(24);
   EXPECT_FALSE(p.due(1));
-  clock_ += 1s;
+  clock_.pass(1);
   EXPECT_TRUE(p.due(1));
 
-  p.written(1ms);  // cheap ones are not written all the time either
-  clock_ += 1s;
+  p.written(0.001);  // cheap ones are not written all the time either
+  clock_.pass(1);
   EXPECT_FALSE(p.due(1));
-  clock_ += 29s;
+  clock_.pass(29);
   EXPECT_TRUE(p.due(1));
 
-  p.written(60s);
-  clock_ += 99min;
+  p.written(60);
+  clock_.pass(5940);
   EXPECT_FALSE(p.due(1));
-  clock_ += 1min;
+  clock_.pass(60);
   EXPECT_TRUE(p.due(1));
 }
 
@@ -57,12 +55,12 @@ TEST_F(TimedPolicy, LeavesSayOtherwise) {
   CheckpointPolicy seldom = timed({{"checkpoint.every_seconds", Value(600)}});
   const CheckpointPolicy by_step =
       timed({{"checkpoint.every", Value(10)}, {"checkpoint.every_seconds", Value()}});
-  clock_ += 599s;
+  clock_.pass(599);
   EXPECT_FALSE(seldom.due(1));
-  clock_ += 1s;
+  clock_.pass(1);
   EXPECT_TRUE(seldom.due(1));
-  seldom.written(100s);
-  clock_ += 600s;
+  seldom.written(100);
+  clock_.pass(600);
   EXPECT_TRUE(seldom.due(1)) << "whatever it costs";
   EXPECT_FALSE(by_step.due(11));
   EXPECT_TRUE(by_step.due(20));

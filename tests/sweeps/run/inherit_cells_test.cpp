@@ -12,7 +12,7 @@
 namespace depthgrid {
 namespace inherit_cells_test {
 
-class InheritCells : public testing::Test {
+class InheritCells : public ::testing::Test {
  protected:
   void beat_from_afar(int beats) const {
     ProcessIdentity other = this_process();

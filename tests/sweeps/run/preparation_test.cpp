@@ -37,12 +37,13 @@ class PreparationTest : public ::testing::Test {
          .host = "n1",
          .hang = hang_,
          .retries = {.budget = [budget](std::string_view) { return budget; }, .backoff = 0.01}},
-        signals);
+        signals, events_);
     return end_.code;
   }
   std::size_t tries() const { return loose_text(folder_.path() / "tries").size(); }
 
   const TemporaryFolder folder_;
+  EventLog events_{folder_.path() / "store"};
   double hang_ = 0;
   PreparationEnd end_;
 };
@@ -50,6 +51,20 @@ class PreparationTest : public ::testing::Test {
 TEST_F(PreparationTest, WhatWasKilledOrHasCrashedIsTriedAgain) {
   EXPECT_EQ(end_of("[ $(wc -l <tries) = 3 ] || kill -9 $$"), 0);
   EXPECT_EQ(tries(), 3U);
+}
+
+TEST_F(PreparationTest, ItsEndsAreRecordedOnceItHasMadeTheStore) {
+  const auto store = folder_.path() / "store";
+  EXPECT_EQ(end_of("[ $(wc -l <tries) = 2 ] || kill -9 $$; mkdir store; echo {} >store/STORE.json"),
+            0);
+  std::vector<std::string> ends;
+  for (const SweepEvent& event : read_sweep_events(store).events) {
+    ends.push_back(std::string(name_of(event.kind)) + " " + event.end);
+    EXPECT_TRUE(event.launch.starts_with("prepare-")) << event.launch;
+  }
+  EXPECT_EQ(ends,
+            (std::vector<std::string>{"launch_began ", "launch_ended killed", "launch_again killed",
+                                      "launch_began ", "launch_ended done"}));
 }
 
 TEST_F(PreparationTest, ABudgetEnds) {

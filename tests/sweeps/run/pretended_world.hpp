@@ -51,6 +51,7 @@ class PretendedWorld {
     world.stop_asked = [this] { return now_ >= stop_at; };
     world.say = [this](const std::string& line) { said += line + '\n'; };
     world.hear = [this](const LiveEvent&) { ++heard; };
+    world.record = [this](SweepEvent event) { recorded.push_back(std::move(event)); };
     world.now = [this] { return now_; };
     world.time_left = [this] { return late_at - now_; };
     world.wait = [this](double seconds) {
@@ -78,6 +79,7 @@ class PretendedWorld {
     std::string id{};
   };
   std::vector<Event> events;
+  std::vector<SweepEvent> recorded;
   std::vector<std::string> started, aside, asked, killed;
   std::string haunted;  // an owner of this launch's cells is silent …
   double haunted_until = 0;

@@ -9,6 +9,7 @@
 #include "tests/core/config/sweep_files.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"
+#include "tests/support/pretended_clock.hpp"
 
 namespace depthgrid {
 namespace missing_cells_test {
@@ -27,7 +28,7 @@ class MissingCellsOf : public ::testing::Test {
   TemporaryFolder scratch_;
   Sweep sweep_ = synthetic_sweep({1e-3, 2e-3, 3e-3, 4e-3}, 1);
   Store store_ = Store::open_or_create(scratch_.path() / "store");
-  LeaseKeeper leases_{{.ttl = std::chrono::milliseconds(900)}};
+  LeaseKeeper leases_;
 };
 
 using enum CellNeed;
@@ -73,11 +74,22 @@ TEST_F(MissingCellsOf, OnlyABeatingHeartIsARunAtWork) {
   {
     auto lease = left->try_acquire(store_.cell_dir(id(1)));
     left.reset();  // nobody keeps it alive any more
-    const std::set<CellId> found =
-        cells_at_work(store_, {id(0), id(1), id(2)}, std::chrono::milliseconds(900));
-    EXPECT_EQ(found, std::set<CellId>{id(0)});
+    const PretendedClock clock([this] { leases_.beat_all(); });
+    EXPECT_EQ(cells_at_work(store_, {id(0), id(1), id(2)}, std::chrono::seconds(90), clock),
+              std::set<CellId>{id(0)});
+    EXPECT_NEAR(clock.now(), 30, 0.2) << "a third of a lease: one of them may beat yet";
   }
-  EXPECT_TRUE(cells_at_work(store_, {id(2)}, std::chrono::hours(1)).empty()) << "nothing to watch";
+  const PretendedClock clock;
+  EXPECT_TRUE(cells_at_work(store_, {id(2)}, std::chrono::hours(1), clock).empty());
+  EXPECT_EQ(clock.waits(), 0) << "nothing to watch";
+}
+
+TEST_F(MissingCellsOf, AWatchEndsWhenAllHaveBeenSeenToBeat) {
+  const auto held = leases_.try_acquire(store_.cell_dir(id(0)));
+  HeartbeatWatch watch(store_, {id(0)}, 30);
+  leases_.beat_all();
+  EXPECT_FALSE(watch.tick(1));
+  EXPECT_EQ(watch.at_work(), std::set<CellId>{id(0)});
 }
 
 }  // namespace missing_cells_test

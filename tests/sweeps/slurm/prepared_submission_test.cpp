@@ -6,6 +6,8 @@
 #include "sweeps/slurm/slurm_text.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"
+#include "tests/support/pretended_clock.hpp"
+#include "tests/support/pretended_processes.hpp"
 #include "tests/sweeps/slurm/pretended_scheduler.hpp"
 
 namespace depthgrid {
@@ -36,6 +38,15 @@ TEST_F(PreparedSubmissionTest, EachIdIsKept) {
   ASSERT_EQ(kept.size(), 1U);
   ASSERT_EQ(kept[0].arrays.size(), 2U);
   EXPECT_EQ(kept[0].arrays[1].job, "2");
+}
+
+TEST_F(PreparedSubmissionTest, ItsIdIsOfItsProcessAndItsTimeOfItsClock) {
+  const PretendedProcesses processes([](const auto&) { return CommandAnswer{}; });
+  const PretendedClock clock;
+  const PreparedSubmission prepared =
+      prepare_submission(sweep_, store_.root(), {}, 100, {}, clock, processes);
+  EXPECT_EQ(prepared.submission.id, "01234567-89a");
+  EXPECT_EQ(prepared.submission.time, "2026-03-01T12:00:00Z");
 }
 
 TEST_F(PreparedSubmissionTest, ArraysHaveTheLimitOfParallelTasksTogether) {
