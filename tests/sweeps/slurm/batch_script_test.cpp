@@ -53,12 +53,12 @@ TEST(BatchScript, IsThisToTheLetter) {
 set -u
 # What asks for a stop before depthgrid listens is kept until it does.
 asked=
-for signal in USR1 USR2 TERM; do trap "asked=$signal" $signal; done
+trap 'asked=USR1' USR1; trap 'asked=USR2' USR2; trap 'asked=TERM' TERM
 # Slurm starts a script whose folder is missing in /tmp.
 cd '/data/s' || exit 73
 export DEPTHGRID_TASK_OFFSET=1000
 export SRUN_CPUS_PER_TASK="${SLURM_CPUS_PER_TASK:-1}"
-keep=(env --default-signal=USR1,USR2,TERM --block-signal=USR1,USR2,TERM)
+keep=(env "--default-signal=USR1,USR2,TERM" "--block-signal=USR1,USR2,TERM")
 "${keep[@]}" true 2>/dev/null || keep=(env)
 trap '' USR1 USR2 TERM
 exec "${keep[@]}" DEPTHGRID_ASKED="$asked" '/opt/depthgrid' supervise '/data/s/sweep.yaml' --store '/data/s' --yes -j 2 --tasks '/data/s/submissions/0a1b/tasks.txt' --requeue
