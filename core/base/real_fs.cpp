@@ -103,7 +103,7 @@ class RealFile final : public OpenFile {
 };
 
 /// A file that open() or openat() has given, with its errno.
-Tried<std::unique_ptr<OpenFile>> opened(int handle, int flags, const Modes& modes) {
+Tried<std::unique_ptr<OpenFile>> real_file_of(int handle, int flags, const Modes& modes) {
   if (handle < 0) return {nullptr, errno};
   Fd fd(handle);
   // Of a file that was there and is another user's the mode stays: he has given it.
@@ -119,7 +119,7 @@ class RealFolder final : public OpenFolder {
 
   Tried<std::unique_ptr<OpenFile>> create(const std::string& name) override {
     constexpr int kFlags = kMade | O_EXCL | O_CLOEXEC;
-    return opened(openat(fd_.get(), name.c_str(), kFlags, modes_.file), kFlags, modes_);
+    return real_file_of(openat(fd_.get(), name.c_str(), kFlags, modes_.file), kFlags, modes_);
   }
   int rename(const std::string& from, const std::string& to) override {
     return errno_if(renameat(fd_.get(), from.c_str(), fd_.get(), to.c_str()) != 0);
@@ -171,7 +171,7 @@ class RealFs final : public Fs {
 
   Tried<std::unique_ptr<OpenFile>> open(const fs::path& file, OpenHow how) const override {
     const int flags = kOpenFlags[static_cast<std::size_t>(how)] | O_CLOEXEC;
-    return opened(::open(file.c_str(), flags, modes_.file), flags, modes_);
+    return real_file_of(::open(file.c_str(), flags, modes_.file), flags, modes_);
   }
   Tried<std::unique_ptr<OpenFolder>> open_folder(const fs::path& folder) const override {
     Fd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
