@@ -16,7 +16,6 @@
 #include "storage/columns/table_reader.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/files/sealed_file.hpp"
-#include "storage/files/set_aside.hpp"
 #include "storage/plan_union.hpp"
 
 namespace depthgrid {
@@ -76,11 +75,14 @@ void publish_texts(const Store& store) {
   const auto text_of = [&store](std::int64_t number) {
     return TableReader(store.plan_file(number), store.fs()).required_text("sweep_yaml");
   };
+  const auto is_there = [&store](const fs::path& file) {  // not a link that leads nowhere
+    return store.fs().facts(file, Links::Follow).error == 0;
+  };
   for (;;) {
     const std::vector<std::int64_t> numbers = plan_numbers(store);
     const std::int64_t newest = numbers.front();
     for (const std::int64_t earlier : numbers) {
-      if (earlier == newest || something_at(store.sweep_yaml(earlier), store.fs())) continue;
+      if (earlier == newest || is_there(store.sweep_yaml(earlier))) continue;
       try {
         publish_once(store.sweep_yaml(earlier), std::string_view(text_of(earlier)), store.fs());
       } catch (const StorageError& damaged) {
@@ -88,8 +90,7 @@ void publish_texts(const Store& store) {
       }
     }
     const std::string text = text_of(newest);
-    if (!something_at(store.sweep_yaml(), store.fs()) ||
-        read_text_file(store.sweep_yaml(), store.fs()) != text) {
+    if (!is_there(store.sweep_yaml()) || read_text_file(store.sweep_yaml(), store.fs()) != text) {
       publish_replace(store.sweep_yaml(), std::string_view(text), store.fs());
     }
     if (newest_plan(store) == newest) return;  // else ours may have replaced a newer text
