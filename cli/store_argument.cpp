@@ -13,7 +13,6 @@
 #include "core/base/log.hpp"
 #include "core/base/printable.hpp"
 #include "core/config/yaml/diagnostics.hpp"
-#include "storage/files/set_aside.hpp"
 #include "storage/plan_sequence.hpp"
 #include "sweeps/compare/two_stage_record.hpp"
 #include "sweeps/report/cell_log.hpp"
@@ -24,15 +23,19 @@ namespace {
 namespace fs = std::filesystem;
 
 bool is_store(const fs::path& folder) {
-  return something_at((folder.empty() ? fs::path(".") : folder) / "STORE.json");
+  return Store::is_at(folder.empty() ? fs::path(".") : folder);
+}
+
+bool is_there(const fs::path& file) {
+  return real_fs().facts(file, Links::Follow).error == 0;
 }
 
 /// Those in results/, by name.
 std::vector<std::string> known_stores() {
   std::vector<std::string> out;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator("results", none)) {
-    if (is_store(entry.path())) out.push_back(entry.path().string());
+  for (const fs::path& folder : real_fs().entries("results")) {
+    const bool there = real_fs().facts(folder / "STORE.json", Links::Stay).error == 0;
+    if (there) out.push_back(folder.string());  // not one that is closed to this user
   }
   std::ranges::sort(out);
   return out;
@@ -43,7 +46,7 @@ std::vector<std::string> known_stores() {
 std::string near_stores(const fs::path& folder) {
   constexpr std::size_t kMost = 3;
   std::vector<std::string> found = known_stores();
-  if (found.empty() || fs::exists(folder)) return {};
+  if (found.empty() || is_there(folder)) return {};
   const std::string name = folder.filename().string();
   std::ranges::stable_sort(found, {}, [&name](const std::string& store) {
     return edit_distance(name, fs::path(store).filename().string());
@@ -58,7 +61,7 @@ std::string near_stores(const fs::path& folder) {
 void refuse_store(const std::string& file) {
   if (!is_store(file)) return;
   const fs::path own = fs::path(file) / "sweep.yaml";
-  if (!fs::is_regular_file(own)) return;
+  if (!real_fs().is_file(own)) return;
   throw UserError(ExitCode::NoInput,
                   fmt::format("{}: a sweep file was expected, and this is a store; its own file, "
                               "which continues it, is {}",
@@ -130,7 +133,7 @@ fs::path store_of(const CommandLine& line, const Sweep& sweep) {
 }
 
 bool names_table(const std::string& argument) {
-  return argument.ends_with(".csv") && fs::is_regular_file(argument);
+  return argument.ends_with(".csv") && real_fs().is_file(argument);
 }
 
 StoreArgument::StoreArgument(const CommandLine& line)
@@ -140,7 +143,7 @@ StoreArgument::StoreArgument(const CommandLine& line, const std::string& given) 
   const std::string named = given.empty() ? line.text_of("store") : given;
   if (named.empty()) {
     folder = only_store();
-  } else if (fs::is_regular_file(named)) {
+  } else if (real_fs().is_file(named)) {
     if (names_table(named)) {
       throw UserError(ExitCode::Usage,
                       named +
@@ -155,7 +158,7 @@ StoreArgument::StoreArgument(const CommandLine& line, const std::string& given) 
     folder = place(*sweep);
   } else {
     const fs::path inside = fs::path("results") / named;
-    folder = !fs::exists(named) && is_store(inside) ? inside : fs::path(named);
+    folder = !is_there(named) && is_store(inside) ? inside : fs::path(named);
   }
   if (!sweep && line.has_sweep_options() && (line.has("set") || line.has("yes"))) {
     throw UserError(ExitCode::Usage,
@@ -193,7 +196,7 @@ CellWords::CellWords(std::vector<std::string> words) : cells(std::move(words)) {
   if (cells.empty()) return;
   const auto there = [](const std::string& word) {
     return !word.empty() &&
-           (is_store(word) || is_store(fs::path("results") / word) || fs::is_regular_file(word));
+           (is_store(word) || is_store(fs::path("results") / word) || real_fs().is_file(word));
   };
   const std::string& last = cells.back();
   if (there(last) || (last.find('/') != std::string::npos && !there(cells.front()))) {
@@ -226,7 +229,7 @@ CellChoice weight_choice(const CommandLine& line) {
                                          " (--cell): write CELL [STORE], or [STORE] --cell CELL");
   }
   const std::string cell = option ? line.text_of("cell") : line.required("CELL");
-  if (!option && !line.has("STORE") && (is_store(cell) || fs::is_regular_file(cell))) {
+  if (!option && !line.has("STORE") && (is_store(cell) || real_fs().is_file(cell))) {
     throw UserError(ExitCode::Usage, "CELL is missing: " + cell +
                                          " is a store or a file; the cell comes first, as in "
                                          "hidden=4,s0 " +

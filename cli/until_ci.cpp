@@ -21,8 +21,7 @@ Sweep with_widths(const CommandLine& line, const Sweep& sweep) {
 /// The cells of this sweep in its store; nothing if no run has begun there.
 std::optional<Listing> stage_listing(const CommandLine& line, const Sweep& sweep,
                                      const std::filesystem::path& folder) {
-  std::error_code none;
-  if (!std::filesystem::exists(folder / "STORE.json", none)) return std::nullopt;
+  if (!Store::is_at(folder)) return std::nullopt;
   const Store store = Store::open(folder);
   if (!has_plan(store)) return std::nullopt;
   const Sweep planned = with_widths(line, sweep);
@@ -74,7 +73,7 @@ bool advance_two_stage(const CommandLine& line, const Sweep& sweep,
   const std::optional<Listing> listing = stage_listing(line, sweep, store);
   const auto decided = listing ? decide_two_stage(*listing, *request) : std::nullopt;
   if (!decided) return false;
-  publish_two_stage(store, *decided);
+  publish_two_stage(store, *decided, Store::fs_at(store));
   // Of two commands that decide at the same time, the first one's record stays.
   check_same_two_stage(read_two_stage(store).value(), with_widths(line, sweep), *request);
   return true;

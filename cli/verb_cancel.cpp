@@ -15,7 +15,7 @@ namespace {
 
 CancelOutcome foreseen_cancel(const Store& store, const CellId& id) {
   if (store.completed(id) || is_cancelled(store, id)) return CancelOutcome::Ended;
-  const bool held = lease_state(store.cell_path(id)).kind == LeaseState::Kind::Held;
+  const bool held = lease_state(store.cell_path(id), store.fs()).kind == LeaseState::Kind::Held;
   return held ? CancelOutcome::Asked : CancelOutcome::Cancelled;
 }
 
@@ -24,7 +24,7 @@ CancelOutcome foreseen_cancel(const Store& store, const CellId& id) {
 /// end.
 /// @return  their names.
 std::vector<std::string> leave_queue(const Store& store, const std::set<CellId>& cells, bool dry) {
-  const auto submitted = submissions(store.root());
+  const auto submitted = submissions(store.root(), store.fs());
   const SlurmClient slurm;
   if (cells.empty() || submitted.empty() || !slurm.present()) return {};
   const auto named = [&](const std::string& cell) { return cells.contains(cell); };
@@ -76,7 +76,7 @@ int cancel_verb(const Arguments& arguments) {
       });
   std::vector<OrderOutcome> outcomes;
   std::set<CellId> named;
-  LeaseKeeper leases;
+  LeaseKeeper leases({}, cells.store.fs());
   for (const std::size_t row : cells.rows) {
     const CellId& id = cells.listing.cells[row].id;
     named.insert(id);

@@ -10,6 +10,7 @@
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
 #include "core/base/machine.hpp"
+#include "core/base/real_fs.hpp"
 #include "core/base/scratch_folder.hpp"
 #include "core/base/subprocess.hpp"
 #include "core/config/schema.hpp"
@@ -29,15 +30,15 @@ constexpr std::string_view kSiteMark = "# Written by `depthgrid doctor";
 
 /// The folder that is to be judged; a sweep file stands for its store.
 fs::path judged_folder(const CommandLine& line) {
-  if (!line.has("STORE")) return fs::is_directory("results") ? "results" : ".";
+  if (!line.has("STORE")) return real_fs().is_folder("results") ? "results" : ".";
   const fs::path named = line.text_of("STORE");
-  return fs::is_regular_file(named) ? StoreArgument(line).folder : named;
+  return real_fs().is_file(named) ? StoreArgument(line).folder : named;
 }
 
 /// Of the sweep file that is named, or the default.
 std::int64_t signal_delay_of(const CommandLine& line) {
   constexpr const char* kLeaf = "slurm.signal_delay";
-  if (line.has("STORE") && fs::is_regular_file(line.text_of("STORE"))) {
+  if (line.has("STORE") && real_fs().is_file(line.text_of("STORE"))) {
     return StoreArgument(line).sweep->run.integer(kLeaf);
   }
   return std::atoll(std::string(schema()[find_leaf(kLeaf)].default_text).c_str());

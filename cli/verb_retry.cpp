@@ -65,7 +65,7 @@ int readmit(const CommandLine& line) {
   const Store store = argument.open();
   const SlurmClient slurm;
   const bool dry = line.has("dry-run");
-  const std::vector<NodeFault> faults = node_faults(store.root());
+  const std::vector<NodeFault> faults = node_faults(store.root(), store.fs());
   nlohmann::ordered_json nodes = nlohmann::ordered_json::array();
   Table table{{{"node"}, {"was left out for"}, {dry ? "would be" : "is"}}, {}};
   for (const std::string& node : line.words_of("node")) {
@@ -128,7 +128,7 @@ int retry_verb(const Arguments& arguments) {
     if (std::ranges::count(cells.rows, row) == 0) cells.rows.push_back(row);
   }
   std::vector<OrderOutcome> outcomes;
-  LeaseKeeper leases;
+  LeaseKeeper leases({}, cells.store.fs());
   for (const std::size_t row : cells.rows) {
     const CellSummary& cell = cells.listing.cells[row];
     const RetryOutcome foreseen = is_failure(cell.status)              ? RetryOutcome::Pending

@@ -110,6 +110,7 @@ int run_verb(const Arguments& arguments) {
                  "run configs/quickstart.yaml --set train.lr=1e-3,3e-3 --store results/rates"});
   run_options(line)
       .list("rerun", "CELL", "train this cell again although it has a result; repeatable")
+      .flag("shared-group", "share the store with its group, whose users may run in it, too")
       .flag("dry-run,n", "show the plan instead");
   supervision_options(line)
       .flag("supervise", "as with -j, also inside a step that srun or mpirun has started")
@@ -142,6 +143,7 @@ int run_verb(const Arguments& arguments) {
   }
   RunRequest request = run_request(line, sweep);
   request.order.rerun = cells_again(line, sweep);
+  request.order.shared_group = line.has("shared-group");
   if (request.order.progress != "json") warn_of_leftovers();
   const bool jobs = line.number_of("jobs", 0) > 0;
   if (jobs && launcher_ranks() > 1) {

@@ -56,7 +56,7 @@ Look look_at(const StoreArgument& argument, QueueWatch& queue,
   out.numbers = numbers_now(out.listing, store ? &*store : nullptr);
   if (store) {
     out.queue = queue.report(store->root());
-    out.nodes = node_faults(store->root());
+    out.nodes = node_faults(store->root(), store->fs());
   }
   return out;
 }

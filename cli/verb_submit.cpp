@@ -115,7 +115,7 @@ void refuse_own_option(const std::string& word, std::string_view place) {
 
 Lease locked(const Store& store, LeaseKeeper& leases) {
   const fs::path folder = submissions_folder(store.root());
-  make_folders(folder);
+  make_folders(folder, store.fs());
   bool said = false;
   return submission_lock(leases, folder, [&](double seconds) {
     if (std::exchange(said, true)) return;
@@ -166,7 +166,7 @@ int submit_verb(const Arguments& arguments) {
     refuse_own_option(word, "slurm.extra");
   }
   const fs::path folder = store_of(line, sweep);
-  require_script_path(fs::absolute(folder).string());
+  require_script_path(absolute_path(folder).string());
   const bool staged = until_ci_of(line).has_value();
   if (staged && !dry && !test && advance_two_stage(line, sweep, folder)) {
     sweep = load_planned_sweep(line);
@@ -187,7 +187,8 @@ int submit_verb(const Arguments& arguments) {
                       : looks ? Store::open(folder)
                               : Store::open_or_create(folder);
   disregard_former(store, sweep);  // tasks train these cells again, and say so
-  LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))});
+  LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))},
+                     store.fs());
   std::optional<Lease> lock;
   if (!looks) {
     publish_plan(store, sweep);
@@ -197,9 +198,10 @@ int submit_verb(const Arguments& arguments) {
   const bool asks = slurm.present();
   const auto partitions = asks ? slurm.partitions() : std::vector<SlurmPartition>{};
   const std::vector<std::string> left_out = nodes_left_out(order, slurm, store.root(), looks);
-  const MissingCells missing = look_for_missing(
-      sweep, store,
-      asks ? live_tasks(submissions(store.root()), slurm.queue()) : std::vector<LiveTask>{});
+  const MissingCells missing =
+      look_for_missing(sweep, store,
+                       asks ? live_tasks(submissions(store.root(), store.fs()), slurm.queue())
+                            : std::vector<LiveTask>{});
   const bool canary = line.has("canary") || sweep.run.flag("slurm.canary");
   PreparedSubmission prepared =
       prepare_submission(sweep, folder,

@@ -24,7 +24,7 @@ constexpr double kSlurmSeconds = 5;  // a person waits
 
 /// What Slurm has of the store's submissions; nobody is asked where there are none.
 void ask_slurm(const Store& store, AccountSources& sources) {
-  const auto submitted = submissions(store.root());
+  const auto submitted = submissions(store.root(), store.fs());
   if (submitted.empty()) return;
   try {
     sources.queue = live_tasks(submitted, SlurmClient(real_commands(), kSlurmSeconds).queue());

@@ -32,7 +32,8 @@ std::vector<std::int64_t> former_plans(const Store& store) {
   std::vector<std::int64_t> out = plan_numbers(store);
   std::erase_if(out, [&store](std::int64_t number) {
     try {
-      return !of_former_release(TableReader(store.plan_file(number), SealCheck::BlockOnly));
+      return !of_former_release(
+          TableReader(store.plan_file(number), SealCheck::BlockOnly, store.fs()));
     } catch (const StorageError&) {  // a damaged plan is reported by who reads the store
       return true;
     }
@@ -46,11 +47,11 @@ bool is_read(const StoredPlan& plan, const StoredCell& cell, std::string_view le
 }
 
 /// The value with which the newest records of a cell were made; nothing if they do not say.
-std::optional<Value> recorded_value(const fs::path& folder, std::string_view leaf) {
+std::optional<Value> recorded_value(const Fs& disk, const fs::path& folder, std::string_view leaf) {
   for (const char* name : {"result.h5", "metrics.h5"}) {
-    if (!something_at(folder / name)) continue;
+    if (!something_at(folder / name, disk)) continue;
     try {
-      const TableReader file(folder / name);
+      const TableReader file(folder / name, disk);
       const Value config = value_from_json(file.required_text("config"));
       const auto* leaves = config.get_if<ValueMap>();
       const Value* value = leaves == nullptr ? nullptr : find_key(*leaves, leaf);
@@ -63,13 +64,11 @@ std::optional<Value> recorded_value(const fs::path& folder, std::string_view lea
 }
 
 /// Whether a cell has journals, and none were set aside for this very reason.
-bool has_first_journals(const fs::path& folder) {
+bool has_first_journals(const Fs& disk, const fs::path& folder) {
   bool journals = false, earlier = false;
-  std::error_code absent;
-  for (fs::directory_iterator it(folder, absent), end; !absent && it != end; it.increment(absent)) {
-    const std::string name = it->path().filename().string();
-    journals = journals || name.starts_with("journal-");
-    earlier = earlier || name.starts_with("earlier-");
+  for (const FolderEntry& entry : disk.list(folder).value) {
+    journals = journals || entry.name.starts_with("journal-");
+    earlier = earlier || entry.name.starts_with("earlier-");
   }
   return journals && !earlier;
 }
@@ -114,7 +113,7 @@ void FormerValues::compare(const std::vector<std::int64_t>& numbers, const Store
   for (const std::int64_t number : numbers) {
     std::optional<StoredPlan> former;
     try {
-      former = read_plan_file(store_.plan_file(number), number);
+      former = read_plan_file(store_.plan_file(number), number, store_.fs());
     } catch (const StorageError&) {  // as above
       continue;
     }
@@ -147,8 +146,8 @@ std::string FormerValues::of(const CellId& id) const {
   if (asked == doubtful_.end()) return {};
   const auto& [leaf, now] = asked->second;
   const fs::path folder = store_.cell_path(id);
-  const std::optional<Value> then = recorded_value(folder, leaf);
-  if (then == now || (!then && !has_first_journals(folder))) return {};
+  const std::optional<Value> then = recorded_value(store_.fs(), folder, leaf);
+  if (then == now || (!then && !has_first_journals(store_.fs(), folder))) return {};
   return fmt::format(
       "{}: what was recorded there does not count: it was trained {}, not with {}; since 0.2 {} is "
       "part of what a cell is",
@@ -184,10 +183,13 @@ std::string former_names_note(const Store& store, const Sweep& sweep) {
     const CellId former = hex(sha256(identity_text(leaves)), 12);
     const fs::path folder = store.cell_path(former);
     const bool same = std::ranges::all_of(kBecameIdentity, [&](std::string_view leaf) {
-      const std::optional<Value> then = recorded_value(folder, leaf);
+      const std::optional<Value> then = recorded_value(store.fs(), folder, leaf);
       return !then || *then == config.at(leaf);
     });
-    if (!same || (!something_at(folder / "result.h5") && !has_first_journals(folder))) continue;
+    if (!same || (!something_at(folder / "result.h5", store.fs()) &&
+                  !has_first_journals(store.fs(), folder))) {
+      continue;
+    }
     ++results;
     if (first.empty()) first = fmt::format("{}: {}, now {}", cell.alias, former, cell.id);
   }

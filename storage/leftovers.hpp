@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/real_fs.hpp"
 #include "storage/store.hpp"
 
 namespace depthgrid {
@@ -24,12 +25,14 @@ Leftovers store_leftovers(const Store& store);
 /// no process has mapped, older than a minute. An MPI process that is killed cannot remove its own.
 /// Also files ".tmp-*" of killed processes that were building an HDF5 file in memory (H5Scratch).
 /// @param folder  /dev/shm, except in tests.
-Leftovers shared_memory_leftovers(const std::filesystem::path& folder = "/dev/shm");
+Leftovers shared_memory_leftovers(const std::filesystem::path& folder = "/dev/shm",
+                                  const Fs& disk = real_fs());
 
 /// What the clock of this folder's filesystem shows; hosts that share it may have others.
-std::filesystem::file_time_type filesystem_time(const std::filesystem::path& folder);
+/// Time 0 if no file can be made there.
+FileTime filesystem_time(const std::filesystem::path& folder, const Fs& disk = real_fs());
 
 /// Removes them, folders after what is in them. @return  for each file that stays, "path: reason".
-std::vector<std::string> remove_leftovers(const Leftovers& leftovers);
+std::vector<std::string> remove_leftovers(const Leftovers& leftovers, const Fs& disk = real_fs());
 
 }  // namespace depthgrid

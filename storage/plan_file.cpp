@@ -206,15 +206,15 @@ std::string arm_configuration(const std::string& changed) {
   return canonical_json(Value(std::move(out)));
 }
 
-bool publish_plan_file(const fs::path& file, const StoredPlan& plan) {
+bool publish_plan_file(const fs::path& file, const StoredPlan& plan, const Fs& disk) {
   const ColumnTable table = plan_table(plan);
-  TableWriter writer(file, table_bytes(table));
+  TableWriter writer(file, table_bytes(table), disk);
   write_table(writer, table);
   return writer.publish_once(0);
 }
 
-StoredPlan read_plan_file(const fs::path& file, std::int64_t generation) {
-  const TableReader reader(file);
+StoredPlan read_plan_file(const fs::path& file, std::int64_t generation, const Fs& disk) {
+  const TableReader reader(file, disk);
   if (reader.required_text("format") != kPlanFormat) {
     throw StorageError(file, "is not the plan of a sweep", ExitCode::BadData);
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/cell.hpp"
+#include "core/base/real_fs.hpp"
 #include "core/config/cell_config.hpp"
 #include "core/config/match.hpp"
 #include "core/config/sweep.hpp"
@@ -69,10 +70,12 @@ StoredPlan stored_plan(const Sweep& sweep);
 std::string arm_configuration(const std::string& changed);
 
 /// Publishes a plan as this file (sealed) unless the file exists. @return false if it does.
-bool publish_plan_file(const std::filesystem::path& file, const StoredPlan& plan);
+bool publish_plan_file(const std::filesystem::path& file, const StoredPlan& plan,
+                       const Fs& disk = real_fs());
 
 /// One plan; its generation and that of its cells is `generation`.
 /// @throws StorageError: NoInput if there is no such file, BadData if it is damaged.
-StoredPlan read_plan_file(const std::filesystem::path& file, std::int64_t generation);
+StoredPlan read_plan_file(const std::filesystem::path& file, std::int64_t generation,
+                          const Fs& disk = real_fs());
 
 }  // namespace depthgrid

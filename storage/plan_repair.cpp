@@ -17,20 +17,20 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What is wrong with a plan file; empty if nothing is. A damaged one is set aside.
-std::string clear_damage(const fs::path& file) {
-  if (!something_at(file)) return file.string() + ": is gone";
+std::string clear_damage(const fs::path& file, const Fs& disk) {
+  if (!something_at(file, disk)) return file.string() + ": is gone";
   try {
-    verify_sealed_file(file);
+    verify_sealed_file(file, disk);
     return {};
   } catch (const StorageError& error) {
     if (error.code() != ExitCode::BadData) throw;
     return fmt::format("{}; the damaged plan is {}", error.what(),
-                       set_aside(file).filename().string());
+                       set_aside(file, disk).filename().string());
   }
 }
 
 /// @throws UserError if the text does not give a sweep.
-void write_anew(const fs::path& file, const fs::path& text) {
+void write_anew(const fs::path& file, const fs::path& text, const Fs& disk) {
   const Sweep sweep = load_sweep({.file = text, .set = {}, .yes = true});
   if (!sweep.goals.empty()) {
     throw UserError(ExitCode::BadData, text.string() +
@@ -39,7 +39,7 @@ void write_anew(const fs::path& file, const fs::path& text) {
   }
   StoredPlan plan = stored_plan(sweep);
   plan.created = iso_utc(unix_time());
-  publish_plan_file(file, plan);
+  publish_plan_file(file, plan, disk);
 }
 
 }  // namespace
@@ -51,10 +51,10 @@ std::vector<std::string> repair_plans(const Store& store) {
   for (std::int64_t number = 1; number <= newest; ++number) {
     const fs::path file = store.plan_file(number);
     const fs::path text = number == newest ? store.sweep_yaml() : store.sweep_yaml(number);
-    const std::string damage = clear_damage(file);
+    const std::string damage = clear_damage(file, store.fs());
     if (damage.empty()) continue;
     try {
-      write_anew(file, text);
+      write_anew(file, text, store.fs());
       out.push_back(fmt::format("{}; it is written anew from {}", damage, text.string()));
     } catch (const UserError& problem) {
       out.push_back(

@@ -5,7 +5,6 @@
 #include <optional>
 #include <set>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -38,10 +37,12 @@ std::int64_t plan_number(std::string_view name) {
 
 std::vector<std::int64_t> plan_numbers(const Store& store) {
   std::vector<std::int64_t> out;
-  std::error_code problem;
-  for (fs::directory_iterator it(store.root(), problem), end; !problem && it != end;
-       it.increment(problem)) {
-    const std::int64_t number = plan_number(it->path().filename().string());
+  const auto [entries, error] = store.fs().list(store.root());
+  if (error != 0 && !means_absent(error)) {
+    throw_errno(store.root(), "cannot list the folder", error, 0, store.fs());
+  }
+  for (const FolderEntry& entry : entries) {
+    const std::int64_t number = plan_number(entry.name);
     if (number > 0) out.push_back(number);
   }
   std::ranges::sort(out, std::greater());
@@ -55,17 +56,15 @@ namespace {
 bool link_same_plan(const Store& store, const StoredPlan& plan, std::int64_t number) {
   std::set<Sha256> seen;
   for (const std::int64_t earlier : plan_numbers(store)) {
-    const auto seal = peek_seal(store.plan_file(earlier));
+    const auto seal = peek_seal(store.plan_file(earlier), store.fs());
     if (!seal || !seen.insert(seal->digest).second) continue;
     try {
-      if (!same_plan(read_plan_file(store.plan_file(earlier), earlier), plan)) continue;
+      if (!same_plan(read_plan_file(store.plan_file(earlier), earlier, store.fs()), plan)) continue;
     } catch (const StorageError&) {
       continue;  // a damaged plan is the same as none
     }
-    std::error_code problem;
-    fs::create_hard_link(store.plan_file(earlier), store.plan_file(number), problem);
-    if (problem) return false;
-    sync_folder(store.root());
+    if (store.fs().link(store.plan_file(earlier), store.plan_file(number)) != 0) return false;
+    sync_folder(store.root(), store.fs());
     return true;
   }
   return false;
@@ -74,39 +73,41 @@ bool link_same_plan(const Store& store, const StoredPlan& plan, std::int64_t num
 /// Brings the sweep files up to date with the plans, whoever published these.
 void publish_texts(const Store& store) {
   const auto text_of = [&store](std::int64_t number) {
-    return TableReader(store.plan_file(number)).required_text("sweep_yaml");
+    return TableReader(store.plan_file(number), store.fs()).required_text("sweep_yaml");
+  };
+  const auto is_there = [&store](const fs::path& file) {  // not a link that leads nowhere
+    return store.fs().facts(file, Links::Follow).error == 0;
   };
   for (;;) {
     const std::vector<std::int64_t> numbers = plan_numbers(store);
     const std::int64_t newest = numbers.front();
     for (const std::int64_t earlier : numbers) {
-      if (earlier == newest || fs::exists(store.sweep_yaml(earlier))) continue;
+      if (earlier == newest || is_there(store.sweep_yaml(earlier))) continue;
       try {
-        publish_once(store.sweep_yaml(earlier), std::string_view(text_of(earlier)));
+        publish_once(store.sweep_yaml(earlier), std::string_view(text_of(earlier)), store.fs());
       } catch (const StorageError& damaged) {
         log(LogLevel::Warning, damaged.what());
       }
     }
     const std::string text = text_of(newest);
-    if (!fs::exists(store.sweep_yaml()) || read_text_file(store.sweep_yaml()) != text) {
-      publish_replace(store.sweep_yaml(), std::string_view(text));
+    if (!is_there(store.sweep_yaml()) || read_text_file(store.sweep_yaml(), store.fs()) != text) {
+      publish_replace(store.sweep_yaml(), std::string_view(text), store.fs());
     }
     if (newest_plan(store) == newest) return;  // else ours may have replaced a newer text
   }
 }
 
 bool was_tried(const Store& store, const StoredCell& cell) {
-  std::error_code absent;
-  return fs::exists(store.cell_path(cell.id), absent);
+  return store.fs().facts(store.cell_path(cell.id), Links::Follow).error == 0;
 }
 
 constexpr const char* kRunMends = "the next depthgrid run writes it anew";
 
 /// An earlier plan; nothing, and a line of damage, if it is damaged.
-std::optional<StoredPlan> read_earlier(const fs::path& file, std::int64_t number,
+std::optional<StoredPlan> read_earlier(const Store& store, std::int64_t number,
                                        std::vector<std::string>& damages) {
   try {
-    return read_plan_file(file, number);
+    return read_plan_file(store.plan_file(number), number, store.fs());
   } catch (const StorageError& damaged) {
     damages.push_back(fmt::format("{}; {}, cells that only this plan has are left out till then",
                                   damaged.what(), kRunMends));
@@ -116,9 +117,9 @@ std::optional<StoredPlan> read_earlier(const fs::path& file, std::int64_t number
 
 /// The newest plan. @throws UserError: BadData that says what to do if it is damaged, NoInput if it
 /// cannot be read.
-StoredPlan read_newest(const fs::path& file, std::int64_t number) {
+StoredPlan read_newest(const Store& store, std::int64_t number) {
   try {
-    return read_plan_file(file, number);
+    return read_plan_file(store.plan_file(number), number, store.fs());
   } catch (const StorageError& damaged) {
     if (damaged.code() == ExitCode::CantCreate) throw UserError(ExitCode::NoInput, damaged.what());
     if (damaged.code() != ExitCode::BadData) throw;
@@ -143,7 +144,7 @@ std::vector<std::string> missing_plans(const Store& store,
 std::vector<CellId> cells_of_plan(const Store& store, std::int64_t number) {
   std::vector<CellId> out;
   try {
-    const VariableColumn cells = TableReader(store.plan_file(number)).read("cell");
+    const VariableColumn cells = TableReader(store.plan_file(number), store.fs()).read("cell");
     for (std::size_t i = 0; i < cells.items(); ++i) out.emplace_back(cells.text(i));
   } catch (const StorageError& damaged) {
     log(LogLevel::Debug, damaged.what());
@@ -187,7 +188,7 @@ StoredPlan publish_plan(const Store& store, const Sweep& sweep) {
   for (;;) {
     const std::int64_t newest = newest_plan(store);
     if (newest > 0) {
-      const StoredPlan there = read_plan_file(store.plan_file(newest), newest);
+      const StoredPlan there = read_plan_file(store.plan_file(newest), newest, store.fs());
       if (same_plan(there, plan)) {
         plan.generation = newest;
         plan.created = there.created;
@@ -197,7 +198,7 @@ StoredPlan publish_plan(const Store& store, const Sweep& sweep) {
     const std::int64_t next = std::max(newest, taken) + 1;
     plan.generation = next;
     if (link_same_plan(store, plan, next)) break;
-    if (publish_plan_file(store.plan_file(next), plan)) break;
+    if (publish_plan_file(store.plan_file(next), plan, store.fs())) break;
     taken = newest_plan(store) < next ? next : 0;
   }
   for (StoredCell& cell : plan.cells) cell.generation = plan.generation;
@@ -209,7 +210,7 @@ bool publish_first_plan(const Store& store, const Sweep& sweep) {
   if (has_plan(store)) return false;
   StoredPlan plan = stored_plan(sweep);
   plan.created = iso_utc(unix_time());
-  const bool first = publish_plan_file(store.plan_file(1), plan);
+  const bool first = publish_plan_file(store.plan_file(1), plan, store.fs());
   publish_texts(store);
   return first;
 }
@@ -227,12 +228,11 @@ StoredPlan read_plan(const Store& store) {
   std::set<Sha256> seen;
   std::set<CellId> newer;
   for (const std::int64_t number : numbers) {
-    const fs::path file = store.plan_file(number);
-    const auto seal = peek_seal(file);
+    const auto seal = peek_seal(store.plan_file(number), store.fs());
     if (seal && !seen.insert(seal->digest).second) continue;  // it became the newest again
     if (plans.empty()) {
-      plans.push_back(read_newest(file, number));
-    } else if (auto earlier = read_earlier(file, number, damages)) {
+      plans.push_back(read_newest(store, number));
+    } else if (auto earlier = read_earlier(store, number, damages)) {
       std::erase_if(earlier->cells,
                     [&newer](const StoredCell& cell) { return newer.contains(cell.id); });
       const bool tried = std::ranges::any_of(
@@ -252,7 +252,7 @@ StoredPlan read_plan(const Store& store, const Sweep& sweep) {
   StoredPlan plan = stored_plan(sweep);
   StoredPlan there = read_plan(store);
   const std::int64_t newest = newest_plan(store);
-  if (same_plan(read_plan_file(store.plan_file(newest), newest), plan)) return there;
+  if (same_plan(read_plan_file(store.plan_file(newest), newest, store.fs()), plan)) return there;
   std::set<CellId> ours;
   for (StoredCell& cell : plan.cells) {
     cell.generation = 0;

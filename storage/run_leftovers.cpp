@@ -4,7 +4,6 @@
 #include <chrono>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include "core/base/error.hpp"
 #include "storage/cells/cell_state.hpp"
@@ -20,31 +19,20 @@ namespace fs = std::filesystem;
 constexpr std::chrono::hours kSilentBoard(24);
 constexpr std::string_view kStopOrder = "stop-";
 
-std::vector<fs::path> entries_of(const fs::path& folder) {
-  std::vector<fs::path> out;
-  std::error_code absent;
-  for (fs::directory_iterator it(folder, absent), end; !absent && it != end; it.increment(absent)) {
-    out.push_back(it->path());
-  }
-  return out;
-}
-
-void add_file(Leftovers& out, const fs::path& file) {
-  std::error_code unknown;
-  const std::uintmax_t size = fs::file_size(file, unknown);
+void add_file(Leftovers& out, const fs::path& file, const Fs& disk) {
   out.files.push_back(file);
-  out.bytes += unknown ? 0 : size;
+  out.bytes += disk.facts(file, Links::Follow).value.size;
 }
 
 /// A board and its files; boards have no folders inside.
-void add_board(Leftovers& out, const fs::path& board) {
+void add_board(Leftovers& out, const fs::path& board, const Fs& disk) {
   out.files.push_back(board);
-  for (const fs::path& file : entries_of(board)) add_file(out, file);
+  for (const fs::path& file : disk.entries(board)) add_file(out, file, disk);
 }
 
-bool owner_is_dead(const fs::path& board) {
+bool owner_is_dead(const fs::path& board, const Fs& disk) {
   try {
-    const auto owner = identity_from_json(read_text_file(board / "owner"));
+    const auto owner = identity_from_json(read_text_file(board / "owner", disk));
     return owner && surely_dead(*owner);
   } catch (const StorageError&) {
     return false;
@@ -52,28 +40,23 @@ bool owner_is_dead(const fs::path& board) {
 }
 
 /// True if neither the board nor a file of it has changed for long.
-bool is_silent(const fs::path& board, fs::file_time_type now) {
-  std::vector<fs::path> all = entries_of(board);
+bool is_silent(const fs::path& board, FileTime now, const Fs& disk) {
+  std::vector<fs::path> all = disk.entries(board);
   all.push_back(board);
-  return std::ranges::all_of(all, [now](const fs::path& file) {
-    std::error_code gone;
-    const fs::file_time_type changed = fs::last_write_time(file, gone);
-    return !gone && now - changed >= kSilentBoard;
+  return std::ranges::all_of(all, [&](const fs::path& file) {
+    const auto about = disk.facts(file, Links::Follow);
+    return about && now - about.value.modified >= kSilentBoard;
   });
 }
 
-bool is_folder(const fs::path& path) {
-  std::error_code unknown;
-  return fs::symlink_status(path, unknown).type() == fs::file_type::directory;
-}
-
-void add_launch(Leftovers& out, const fs::path& launch) {
-  const LeaseState lease = lease_state(launch);
+void add_launch(Leftovers& out, const fs::path& launch, const Fs& disk) {
+  const LeaseState lease = lease_state(launch, disk);
   if (lease.generation == 0 || lease.kind == LeaseState::Kind::Held) return;
-  for (const fs::path& entry : entries_of(launch)) {
-    const std::string name = entry.filename().string();
-    if (name == "current.json") add_file(out, entry);
-    if (name.starts_with("board") && is_folder(entry)) add_board(out, entry);
+  for (const auto& [name, kind] : disk.list(launch).value) {
+    if (name == "current.json") add_file(out, launch / name, disk);
+    if (name.starts_with("board") && kind == FileKind::Folder) {
+      add_board(out, launch / name, disk);
+    }
   }
 }
 
@@ -92,13 +75,18 @@ bool is_obeyed(const Store& store, const std::string& name) {
 
 Leftovers run_leftovers(const Store& store) {
   Leftovers out;
-  const fs::file_time_type now = filesystem_time(store.root());
-  for (const fs::path& board : entries_of(store.live_dir())) {
-    if (is_folder(board) && (owner_is_dead(board) || is_silent(board, now))) add_board(out, board);
+  const Fs& disk = store.fs();
+  const FileTime now = filesystem_time(store.root(), disk);
+  for (const auto& [name, kind] : disk.list(store.live_dir()).value) {
+    const fs::path board = store.live_dir() / name;
+    if (kind != FileKind::Folder) continue;
+    if (owner_is_dead(board, disk) || is_silent(board, now, disk)) add_board(out, board, disk);
   }
-  for (const fs::path& launch : entries_of(store.root() / "launches")) add_launch(out, launch);
-  for (const fs::path& order : entries_of(store.orders_dir())) {
-    if (is_obeyed(store, order.filename().string())) add_file(out, order);
+  for (const fs::path& launch : disk.entries(store.root() / "launches")) {
+    add_launch(out, launch, disk);
+  }
+  for (const FolderEntry& order : disk.list(store.orders_dir()).value) {
+    if (is_obeyed(store, order.name)) add_file(out, store.orders_dir() / order.name, disk);
   }
   std::ranges::sort(out.files);
   return out;

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <sys/stat.h>
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
@@ -32,7 +31,8 @@ using nlohmann::json;
 
 constexpr std::string_view kStoreFormat = "depthgrid-store";
 constexpr int kStoreVersion = 2;  // 1: of release 0.1, read as well
-constexpr mode_t kUmask = 027;
+constexpr int kStoreMinor = 1;    // 1: `access`; a store without it is its owner's
+constexpr std::string_view kGroupAccess = "group";
 constexpr std::size_t kIdDigits = 12;
 constexpr std::size_t kLongestName = 64;
 
@@ -62,23 +62,32 @@ void check_name(const std::string& name) {
   }
 }
 
-void check_permissions(const fs::path& root) {
-  const auto problem = unsafe_modes(root, modes_of(root));
-  if (problem) throw StorageError(root, problem->seen + ": " + problem->cure);
+/// A store of one user must not be open to others; a shared one, to its group alone.
+void check_permissions(const fs::path& root, const Fs& disk) {
+  const FolderModes modes = modes_of(root, disk);
+  const auto problem = unsafe_modes(root, modes, disk.access());
+  if (!problem) return;
+  const bool sharable = disk.access() == FileAccess::Owner && !problem->of_mount &&
+                        !unsafe_modes(root, modes, FileAccess::Group);
+  throw StorageError(root, problem->seen + ": " + problem->cure +
+                               (sharable ? ", or share it with its group: depthgrid run "
+                                           "--shared-group"
+                                         : ""));
 }
 
-/// Whether STORE.json describes a store. It names the store and nothing else.
+/// For whom the store is that STORE.json describes; nothing if it describes none. It names the
+/// store, and says that.
 /// @throws StorageError (BadData) for a later format, and if it cannot be read.
-bool describes_store(const fs::path& file) {
+std::optional<FileAccess> described_access(const fs::path& file, const Fs& disk) {
   std::string text;
   try {
-    text = read_text_file(file);
+    text = read_text_file(file, disk);
   } catch (const StorageError& error) {
     if (error.code() != ExitCode::BadData) throw;
-    return false;  // no regular file
+    return std::nullopt;  // no regular file
   }
   const json j = parse_json_or_discard(text);
-  if (!j.is_object() || !j.contains("format") || j["format"] != kStoreFormat) return false;
+  if (!j.is_object() || !j.contains("format") || j["format"] != kStoreFormat) return std::nullopt;
   const json version = j.value("version", json());
   if (version.is_number_integer() && version > kStoreVersion) {
     throw StorageError(file,
@@ -87,16 +96,45 @@ bool describes_store(const fs::path& file) {
                        ExitCode::BadData);
   }
   const auto is_text = [&](const char* name) { return j.contains(name) && j[name].is_string(); };
-  return version.is_number_integer() && version >= 1 && is_text("uuid") && is_text("created");
+  const bool whole =
+      version.is_number_integer() && version >= 1 && is_text("uuid") && is_text("created");
+  if (!whole) return std::nullopt;
+  return is_text("access") && j["access"] == kGroupAccess ? FileAccess::Group : FileAccess::Owner;
 }
 
-std::string fresh_identity() {
-  return json_text(json{{"format", kStoreFormat},
-                        {"version", kStoreVersion},
-                        {"uuid", random_uuid()},
-                        {"created", iso_utc(unix_time())}},
-                   2) +
-         "\n";
+std::string fresh_identity(FileAccess access) {
+  json out = {{"format", kStoreFormat},
+              {"version", kStoreVersion},
+              {"minor", kStoreMinor},
+              {"uuid", random_uuid()},
+              {"created", iso_utc(unix_time())}};
+  if (access == FileAccess::Group) out["access"] = kGroupAccess;
+  return json_text(out, 2) + "\n";
+}
+
+/// Opens what is in a folder, and the folder, to the store's group. @throws StorageError.
+void share(const fs::path& folder, const Fs& shared) {
+  for (const auto& [name, kind] : shared.list(folder).value) {
+    if (kind == FileKind::Folder) share(folder / name, shared);
+    if (kind != FileKind::File) continue;
+    const int error = shared.set_mode(folder / name, kind);
+    if (error != 0 && error != ENOENT) {
+      throw_errno(folder / name, "cannot be opened to the group", error, 0, shared);
+    }
+  }
+  const int error = shared.set_mode(folder, FileKind::Folder);
+  if (error != 0) throw_errno(folder, "cannot be opened to the group", error, 0, shared);
+}
+
+/// Makes a store of one user one of its group.
+void share_store(const fs::path& root, const Fs& shared) {
+  share(root, shared);
+  const fs::path file = root / "STORE.json";
+  json j = parse_json_or_discard(read_text_file(file, shared));
+  j["access"] = kGroupAccess;
+  j["minor"] = kStoreMinor;
+  publish_replace(file, json_text(j, 2) + "\n", shared);
+  log(LogLevel::Info, root.string() + ": is shared with its group from now on");
 }
 
 bool is_digest(const json& value) {
@@ -104,9 +142,9 @@ bool is_digest(const json& value) {
   return text != nullptr && !text->empty() && is_lower_hex(*text);
 }
 
-std::optional<std::string> read_if_there(const fs::path& file) {
+std::optional<std::string> read_if_there(const fs::path& file, const Fs& disk) {
   try {
-    return read_text_file(file);
+    return read_text_file(file, disk);
   } catch (const StorageError& e) {
     if (e.code() == ExitCode::NoInput) return std::nullopt;
     throw;
@@ -115,25 +153,26 @@ std::optional<std::string> read_if_there(const fs::path& file) {
 
 /// Sets the plan aside if it is damaged and the only one: the sweep that is run is planned anew.
 /// Ids of cells do not change, so it finds its results again.
-void clear_damaged_plan(const fs::path& root) {
+void clear_damaged_plan(const fs::path& root, const Fs& disk) {
   const fs::path plan = root / "plan.h5";
-  if (!something_at(plan) || something_at(root / "plan-2.h5")) return;
+  if (!something_at(plan, disk) || something_at(root / "plan-2.h5", disk)) return;
   try {
-    verify_sealed_file(plan);
+    verify_sealed_file(plan, disk);
   } catch (const StorageError& error) {
     if (error.code() != ExitCode::BadData) throw;
     log(LogLevel::Warning, std::string(error.what()) + "; the sweep is planned anew, the damaged " +
-                               "plan is " + set_aside(plan).string());
+                               "plan is " + set_aside(plan, disk).string());
   }
 }
 
 constexpr std::array kFailures = {CellStatus::Failed, CellStatus::Oom, CellStatus::Cancelled};
 
 /// A damaged report still says that the attempt failed: its name is enough for that.
-StoredFailure parse_failure(const fs::path& file, std::int64_t generation, const CellId& id) {
+StoredFailure parse_failure(const fs::path& file, std::int64_t generation, const CellId& id,
+                            const Fs& disk) {
   std::string text;
   try {
-    text = read_text_file(file);
+    text = read_text_file(file, disk);
   } catch (const StorageError& error) {
     text = error.what();
   }
@@ -151,64 +190,96 @@ StoredFailure parse_failure(const fs::path& file, std::int64_t generation, const
 
 }  // namespace
 
-Store::Store(fs::path root)
-    : root_(std::move(root)), checks_(std::make_shared<ResultChecks>(root_ / "sweep.h5")) {}
+Store::Store(fs::path root, const Fs& disk)
+    : root_(std::move(root)),
+      disk_(&disk),
+      checks_(std::make_shared<ResultChecks>(root_ / "sweep.h5", disk)) {}
 
-bool Store::is_at(const fs::path& root) {
-  return fs::exists(root / "STORE.json");
+bool Store::is_at(const fs::path& root, const Fs& disk) {
+  const int error = disk.facts(root / "STORE.json", Links::Stay).error;
+  if (error == EACCES) {
+    throw StorageError(root, "is closed to you" + owner_note(disk, root / "STORE.json") +
+                                 "; have its owner open it (chmod g+rx, or share a store with its "
+                                 "group by depthgrid run --shared-group), or name another store");
+  }
+  if (error != 0 && !means_absent(error)) throw_errno(root, "cannot be looked at", error, 0, disk);
+  return error == 0;
 }
 
-Store Store::open_or_create(const fs::path& root) {
-  umask(kUmask);
-  make_folders(root);
-  check_permissions(root);
+Store Store::open_or_create(const fs::path& root, FileAccess wanted, const Fs& disk) {
   const fs::path file = root / "STORE.json";
-  if (something_at(file) && !describes_store(file)) {
-    log(LogLevel::Warning, file.string() + ": is damaged; it is written anew, the damaged one is " +
-                               set_aside(file).string());
+  const auto known = is_at(root, disk) ? described_access(file, disk) : std::nullopt;
+  const bool shared = wanted == FileAccess::Group || known == FileAccess::Group;
+  const Fs& own = disk.with(FileAccess::Owner);
+  const Fs& made = disk.with(shared ? FileAccess::Group : FileAccess::Owner);
+  made.set_umask();
+  make_folders(root, own);
+  if (known == FileAccess::Owner && shared) {
+    check_permissions(root, own);
+    share_store(root, made);
+  } else if (!known && shared) {
+    const int error = made.set_mode(root, FileKind::Folder);
+    if (error != 0) throw_errno(root, "cannot be opened to the group", error, 0, made);
   }
-  if (!something_at(file)) {
-    const fs::directory_iterator entries(root);
-    if (std::ranges::any_of(entries, [](const fs::directory_entry& entry) {
-          return !entry.path().filename().string().starts_with(".");
-        })) {
+  check_permissions(root, made);
+  if (something_at(file, made) && !described_access(file, made)) {
+    log(LogLevel::Warning, file.string() + ": is damaged; it is written anew, the damaged one is " +
+                               set_aside(file, made).string());
+  }
+  if (!something_at(file, made)) {
+    const auto [entries, unread] = made.list(root);
+    if (unread != 0) throw_errno(root, "cannot list the folder", unread, 0, made);
+    if (std::ranges::any_of(
+            entries, [](const FolderEntry& entry) { return !entry.name.starts_with("."); })) {
       log(LogLevel::Warning, root.string() +
                                  ": is not empty and has no STORE.json: it becomes a "
                                  "store now, whatever else is in it");
     }
-    require_filesystem(root);
-    publish_once(file, fresh_identity());  // of several creators the first one names the store
+    require_filesystem(root, made);
+    // Of several creators the first one names the store.
+    publish_once(file, fresh_identity(made.access()), made);
   }
-  for (const char* folder : {"cells", "corpora", "texts"}) make_folders(root / folder);
-  for (const char* folder : {"", "corpora", "texts"}) remove_dead_scratch(root / folder);
-  clear_damaged_plan(root);
-  Store store = open(root);
+  for (const char* folder : {"cells", "corpora", "texts"}) make_folders(root / folder, made);
+  for (const char* folder : {"", "corpora", "texts"}) remove_dead_scratch(root / folder, made);
+  clear_damaged_plan(root, made);
+  Store store = open(root, disk);
   store.upgrade();
   return store;
 }
 
+const Fs& Store::fs_at(const fs::path& root, const Fs& disk) {
+  try {
+    return disk.with(described_access(root / "STORE.json", disk).value_or(FileAccess::Owner));
+  } catch (const StorageError&) {  // who opens the store says so
+    return disk;
+  }
+}
+
 void Store::upgrade() const {
   const fs::path file = root_ / "STORE.json";
-  json j = parse_json_or_discard(read_text_file(file));
+  json j = parse_json_or_discard(read_text_file(file, *disk_));
   if (!j.is_object() || j.value("version", json()) == kStoreVersion) return;
   j["version"] = kStoreVersion;
-  publish_replace(file, json_text(j, 2) + "\n");
+  publish_replace(file, json_text(j, 2) + "\n", *disk_);
   log(LogLevel::Info, fmt::format("{}: store format {} from now on; releases before 0.2 refuse it",
                                   file.string(), kStoreVersion));
 }
 
-Store Store::open(const fs::path& root) {
+Store Store::open(const fs::path& root, const Fs& disk) {
   const fs::path file = root / "STORE.json";
-  if (!something_at(file)) {
+  if (!is_at(root, disk)) {
     throw StorageError(root, "there is no store here (no STORE.json)", ExitCode::NoInput);
   }
-  if (!describes_store(file)) {
+  const auto access = described_access(file, disk);
+  if (!access) {
     throw StorageError(file,
                        "is damaged: the next depthgrid run writes it anew; it names the store and "
                        "nothing else",
                        ExitCode::BadData);
   }
-  return Store(root);
+  const Fs& made = disk.with(*access);
+  if (*access == FileAccess::Group) made.set_umask();
+  return Store(root, made);
 }
 
 fs::path Store::plan_file(std::int64_t generation) const {
@@ -230,7 +301,7 @@ fs::path Store::cell_path(const CellId& id) const {
 
 fs::path Store::cell_dir(const CellId& id) const {
   fs::path folder = cell_path(id);
-  make_folders(folder);
+  make_folders(folder, *disk_);
   return folder;
 }
 
@@ -257,25 +328,25 @@ void Store::publish_failure(const CellId& id, std::int64_t generation, CellStatu
                     {"status", name_of(status)},
                     {"report", parsed.is_discarded() ? json(report) : parsed}};
   publish_replace(cell_dir(id) / (generation_name("failed", generation) + ".json"),
-                  json_text(out, 2) + "\n");
+                  json_text(out, 2) + "\n", *disk_);
 }
 
 std::optional<StoredFailure> Store::newest_failure(const CellId& id) const {
   std::int64_t newest = 0;
-  std::error_code absent;
-  for (fs::directory_iterator it(cell_path(id), absent), end; !absent && it != end;
-       it.increment(absent)) {
-    if (it->path().extension() != ".json") continue;
-    newest = std::max(newest, generation_of(it->path().stem().string(), "failed").value_or(0));
+  for (const FolderEntry& entry : disk_->list(cell_path(id)).value) {
+    const fs::path name = entry.name;
+    if (name.extension() != ".json") continue;
+    newest = std::max(newest, generation_of(name.stem().string(), "failed").value_or(0));
   }
   if (newest == 0) return std::nullopt;
-  return parse_failure(cell_path(id) / (generation_name("failed", newest) + ".json"), newest, id);
+  return parse_failure(cell_path(id) / (generation_name("failed", newest) + ".json"), newest, id,
+                       *disk_);
 }
 
 std::optional<std::string> Store::pinned_corpus(const std::string& name) const {
   check_name(name);
   const fs::path file = root_ / "corpora" / (name + ".json");
-  const auto text = read_if_there(file);
+  const auto text = read_if_there(file, *disk_);
   if (!text) return std::nullopt;
   const json j = parse_json_or_discard(*text);
   if (!j.is_object() || !j.contains("sha256") || !is_digest(j["sha256"]) ||
@@ -296,7 +367,7 @@ void Store::pin_corpus(const std::string& name, const std::string& sha256,
                       {"sha256", sha256},
                       {"text_rules", kTextRules},
                       {"pinned", iso_utc(unix_time())}};
-    publish_once(root_ / "corpora" / (name + ".json"), json_text(pin, 2) + "\n");
+    publish_once(root_ / "corpora" / (name + ".json"), json_text(pin, 2) + "\n", *disk_);
   }
   if (const std::string why = corpus_refusal(name, sha256, bytes); !why.empty()) {
     throw UserError(ExitCode::BadData, why);
@@ -305,7 +376,7 @@ void Store::pin_corpus(const std::string& name, const std::string& sha256,
 
 int Store::pinned_text_rules(const std::string& name) const {
   check_name(name);
-  const auto text = read_if_there(root_ / "corpora" / (name + ".json"));
+  const auto text = read_if_there(root_ / "corpora" / (name + ".json"), *disk_);
   const json j = text ? parse_json_or_discard(*text) : json();
   const json rules = j.is_object() ? j.value("text_rules", json(1)) : json(kTextRules);
   return rules.is_number_integer() ? rules.get<int>() : 1;
@@ -313,11 +384,9 @@ int Store::pinned_text_rules(const std::string& name) const {
 
 std::map<std::string, int> Store::older_text_rules() const {
   std::map<std::string, int> out;
-  std::error_code absent;
-  for (fs::directory_iterator it(root_ / "corpora", absent), end; !absent && it != end;
-       it.increment(absent)) {
-    const std::string name = it->path().stem().string();
-    if (it->path().extension() != ".json" || is_set_aside(it->path())) continue;
+  for (const fs::path& file : disk_->entries(root_ / "corpora")) {
+    const std::string name = file.stem().string();
+    if (file.extension() != ".json" || is_set_aside(file)) continue;
     if (const int rules = pinned_text_rules(name); rules < kTextRules) out[name] = rules;
   }
   return out;
@@ -328,8 +397,8 @@ std::string Store::corpus_refusal(const std::string& name, const std::string& sh
   const auto pinned = pinned_corpus(name);
   if (!pinned || pinned == sha256) return {};
   if (pinned == bytes && pinned_text_rules(name) < kTextRules) return {};  // as 0.1 pinned them
-  std::error_code unread;
-  const bool trained = !fs::is_empty(root_ / "cells", unread) || unread;
+  const auto [cells, unread] = disk_->list(root_ / "cells");
+  const bool trained = unread != 0 || !cells.empty();
   const std::string file = (root_ / "corpora" / (name + ".json")).string();
   return trained ? fmt::format(
                        "corpus '{}' has changed: its files have SHA-256 {}, the cells in {} were "
@@ -346,13 +415,13 @@ std::string Store::corpus_refusal(const std::string& name, const std::string& sh
 
 std::string Store::freeze_text(const std::string& name, const std::string& text) const {
   if (auto kept = read_text(name)) return *kept;
-  publish_once(root_ / "texts" / name, text);
+  publish_once(root_ / "texts" / name, text, *disk_);
   return read_text(name).value();
 }
 
 std::optional<std::string> Store::read_text(const std::string& name) const {
   check_name(name);
-  return read_if_there(root_ / "texts" / name);
+  return read_if_there(root_ / "texts" / name, *disk_);
 }
 
 }  // namespace depthgrid

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/base/cell.hpp"
+#include "core/base/real_fs.hpp"
 #include "storage/files/process_identity.hpp"
 
 namespace depthgrid {
@@ -39,19 +40,29 @@ class ResultChecks;
 class Store {
  public:
   /// Whether the folder is a store, by its STORE.json; nothing is read.
-  static bool is_at(const std::filesystem::path& root);
+  /// @throws StorageError (CantCreate) if that cannot be told.
+  static bool is_at(const std::filesystem::path& root, const Fs& disk = real_fs());
 
   /// Creates the folder and STORE.json if absent, after testing what its filesystem can do. For who
   /// is about to plan a sweep there: a damaged STORE.json or plan is set aside, to be written anew.
-  /// A store of an earlier format becomes one of this, see upgrade(). Sets the process's umask to
-  /// 027.
+  /// A store of an earlier format becomes one of this, see upgrade(). Sets the process's umask as
+  /// the store's access asks, which STORE.json says.
+  /// @param wanted  Group: a new store is shared with its group, one of the owner becomes so.
+  /// @param disk    outlives the store and its copies.
   /// @throws StorageError (CantCreate) naming the missing capability or the unsafe permission;
   ///         BadData if STORE.json is of a later format.
-  static Store open_or_create(const std::filesystem::path& root);
+  static Store open_or_create(const std::filesystem::path& root,
+                              FileAccess wanted = FileAccess::Owner, const Fs& disk = real_fs());
 
-  /// @throws StorageError: NoInput if there is no store, BadData if STORE.json is damaged or of a
+  /// Sets the umask as well where the store is shared.
+  /// @throws StorageError: CantCreate if it is closed to this user, NoInput if there is none,
+  /// BadData if STORE.json is damaged or of a
   ///         later format.
-  static Store open(const std::filesystem::path& root);
+  static Store open(const std::filesystem::path& root, const Fs& disk = real_fs());
+
+  /// By which what lies in a store is kept by who knows its folder only: with the access that
+  /// STORE.json says, the owner's if that says nothing.
+  static const Fs& fs_at(const std::filesystem::path& root, const Fs& disk = real_fs());
 
   /// Before anything is written that a release of an earlier format cannot read: from then on such
   /// a release refuses the store with a sentence. Does nothing to a store of this format.
@@ -59,6 +70,8 @@ class Store {
   void upgrade() const;
 
   const std::filesystem::path& root() const { return root_; }
+  /// By which all files of the store are read and made, with the store's access.
+  const Fs& fs() const { return *disk_; }
 
   /// plan.h5, plan-2.h5, plan-3.h5, ...: see plan_sequence.hpp.
   std::filesystem::path plan_file(std::int64_t generation = 1) const;
@@ -122,9 +135,10 @@ class Store {
   std::optional<std::string> read_text(const std::string& name) const;
 
  private:
-  explicit Store(std::filesystem::path root);
+  Store(std::filesystem::path root, const Fs& disk);
 
   std::filesystem::path root_;
+  const Fs* disk_;
   std::shared_ptr<ResultChecks> checks_;
 };
 

@@ -27,6 +27,8 @@ depthgrid_e2e(old_stores 900)
 depthgrid_e2e(teams 1200)
 depthgrid_e2e(display 1200)
 set_tests_properties(e2e.display PROPERTIES SKIP_RETURN_CODE 77)  # no tmux
+depthgrid_e2e(other_user 1200)
+set_tests_properties(e2e.other_user PROPERTIES SKIP_RETURN_CODE 77)  # no root
 depthgrid_e2e(records 1200)
 depthgrid_e2e(own_text 900)
 depthgrid_e2e(tutorial 1200)

@@ -59,7 +59,7 @@ template <class Take>
 void each_planned_data(const Store& store, Take take) {
   for (const std::int64_t number : plan_numbers(store)) {
     try {
-      const StoredPlan plan = read_plan_file(store.plan_file(number), number);
+      const StoredPlan plan = read_plan_file(store.plan_file(number), number, store.fs());
       std::set<std::string> seen;
       for (const StoredCell& cell : plan.cells) {
         if (seen.insert(differing_data(cell)).second) take(resolved_config(plan, cell));

@@ -203,16 +203,16 @@ ColumnTable cell_records(const CellFileInput& in) {
   return out;
 }
 
-void publish_metrics(const fs::path& cell_dir, const CellFileInput& input) {
+void publish_metrics(const fs::path& cell_dir, const CellFileInput& input, const Fs& disk) {
   const ColumnTable table = file_table(input, "depthgrid-metrics");
-  TableWriter writer(cell_dir / "metrics.h5", table_bytes(table));
+  TableWriter writer(cell_dir / "metrics.h5", table_bytes(table), disk);
   write_table(writer, table);
   writer.replace(newest_generation(input.history));
 }
 
-bool publish_result(const fs::path& cell_dir, const CellFileInput& input) {
+bool publish_result(const fs::path& cell_dir, const CellFileInput& input, const Fs& disk) {
   const ColumnTable table = file_table(input, "depthgrid-result");
-  TableWriter writer(cell_dir / "result.h5", table_bytes(table));
+  TableWriter writer(cell_dir / "result.h5", table_bytes(table), disk);
   write_table(writer, table);
   return writer.publish_once(newest_generation(input.history));
 }

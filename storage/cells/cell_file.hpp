@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/cell.hpp"
+#include "core/base/real_fs.hpp"
 #include "storage/cells/cell_history.hpp"
 #include "storage/columns/column_table.hpp"
 #include "storage/files/journal.hpp"
@@ -58,11 +59,13 @@ ColumnTable cell_table(const CellFileInput& input);
 ColumnTable cell_records(const CellFileInput& input);
 
 /// Builds and seals `metrics.h5`, replacing an older one. @throws StorageError.
-void publish_metrics(const std::filesystem::path& cell_dir, const CellFileInput& input);
+void publish_metrics(const std::filesystem::path& cell_dir, const CellFileInput& input,
+                     const Fs& disk = real_fs());
 
 /// Builds and seals `result.h5`, which completes the cell.
 /// @return false if another attempt has already published the cell's result; this one is dropped.
 /// @throws StorageError.
-bool publish_result(const std::filesystem::path& cell_dir, const CellFileInput& input);
+bool publish_result(const std::filesystem::path& cell_dir, const CellFileInput& input,
+                    const Fs& disk = real_fs());
 
 }  // namespace depthgrid

@@ -167,22 +167,26 @@ std::string damage_of(const JournalContents& journal, std::int64_t generation,
 }
 
 /// The journals of a cell by generation. Those that are no journals of this cell are left out.
-std::map<std::int64_t, JournalContents> read_all(const fs::path& cell_dir, CellHistory& history) {
+std::map<std::int64_t, JournalContents> read_all(const fs::path& cell_dir, CellHistory& history,
+                                                 const Fs& disk) {
   std::map<std::int64_t, JournalContents> journals;
   const std::string cell = cell_dir.filename();
-  std::error_code absent;
-  for (fs::directory_iterator it(cell_dir, absent), end; !absent && it != end;
-       it.increment(absent)) {
-    const auto generation = generation_of(it->path().filename().string(), "journal");
+  const auto [entries, closed] = disk.list(cell_dir);
+  if (closed != 0 && !means_absent(closed)) {
+    throw_errno(cell_dir, "cannot list the folder", closed, 0, disk);
+  }
+  for (const FolderEntry& entry : entries) {
+    const fs::path file = cell_dir / entry.name;
+    const auto generation = generation_of(entry.name, "journal");
     if (!generation) continue;
     try {
-      JournalContents journal = read_journal(it->path());
+      JournalContents journal = read_journal(file, disk);
       const std::string damage = damage_of(journal, *generation, cell);
-      if (!damage.empty()) history.damages.push_back(it->path().string() + ": " + damage);
+      if (!damage.empty()) history.damages.push_back(file.string() + ": " + damage);
       const bool own = journal.mark.bytes == 0 ? journal.frames_behind == 0
                                                : is_of(journal.header, *generation, cell);
       if (!own) {
-        history.unusable.push_back(it->path());
+        history.unusable.push_back(file);
       } else {
         journals.emplace(*generation, std::move(journal));
       }
@@ -190,7 +194,7 @@ std::map<std::int64_t, JournalContents> read_all(const fs::path& cell_dir, CellH
       if (error.code() == ExitCode::CantCreate) throw;  // not readable now: no damage
       if (error.code() == ExitCode::NoInput) continue;  // gone since it was listed
       history.damages.emplace_back(error.what());
-      history.unusable.push_back(it->path());
+      history.unusable.push_back(file);
     }
   }
   std::ranges::sort(history.damages);
@@ -295,9 +299,9 @@ std::int64_t covered_steps(const CellHistory& history) {
   return out;
 }
 
-CellHistory read_history(const fs::path& cell_dir) {
+CellHistory read_history(const fs::path& cell_dir, const Fs& disk) {
   CellHistory history;
-  std::map<std::int64_t, JournalContents> journals = read_all(cell_dir, history);
+  std::map<std::int64_t, JournalContents> journals = read_all(cell_dir, history, disk);
   CommonAxes axes;
   for (auto newest = journals.rbegin(); newest != journals.rend(); ++newest) {
     axes.keep(newest->second.header);

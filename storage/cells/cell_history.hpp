@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/real_fs.hpp"
 #include "storage/files/journal.hpp"
 
 namespace depthgrid {
@@ -54,7 +55,7 @@ struct CellHistory {
 /// along axes of other lengths or labels than those of newer attempts (probes may look by other
 /// leaves after a resume) is left out of the older attempt's rows.
 /// @param cell_dir  its name is the cell's id, which the journals name too.
-CellHistory read_history(const std::filesystem::path& cell_dir);
+CellHistory read_history(const std::filesystem::path& cell_dir, const Fs& disk = real_fs());
 
 /// The last step n for which the training rows 1 … n are all there; 0 if none is.
 std::int64_t covered_steps(const CellHistory& history);

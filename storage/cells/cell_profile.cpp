@@ -189,10 +189,11 @@ std::vector<std::optional<CellProfile>> read_cell_profiles(
   return out;
 }
 
-std::vector<std::optional<CellProfile>> read_cell_profiles(
-    const std::filesystem::path& result, const CellId& id,
-    std::span<const ProfileRequest> requests) {
-  return read_cell_profiles(open_cell_file(result, id), requests);
+std::vector<std::optional<CellProfile>> read_cell_profiles(const std::filesystem::path& result,
+                                                           const CellId& id,
+                                                           std::span<const ProfileRequest> requests,
+                                                           const Fs& disk) {
+  return read_cell_profiles(open_cell_file(result, id, "", disk), requests);
 }
 
 }  // namespace depthgrid

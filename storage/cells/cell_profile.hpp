@@ -9,6 +9,7 @@
 
 #include "core/base/cell.hpp"
 #include "core/base/nan.hpp"
+#include "core/base/real_fs.hpp"
 
 namespace depthgrid {
 
@@ -45,8 +46,9 @@ struct CellProfile {
 /// @throws StorageError as open_cell_file()
 std::vector<std::optional<CellProfile>> read_cell_profiles(
     const TableReader& result, std::span<const ProfileRequest> requests);
-std::vector<std::optional<CellProfile>> read_cell_profiles(
-    const std::filesystem::path& result, const CellId& id,
-    std::span<const ProfileRequest> requests);
+std::vector<std::optional<CellProfile>> read_cell_profiles(const std::filesystem::path& result,
+                                                           const CellId& id,
+                                                           std::span<const ProfileRequest> requests,
+                                                           const Fs& disk = real_fs());
 
 }  // namespace depthgrid

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/real_fs.hpp"
 #include "storage/cells/cell_history.hpp"
 #include "storage/hdf5/checkpoint.hpp"
 
@@ -33,11 +34,12 @@ std::vector<JournalMark> journal_marks(const CellHistory& history);
 /// it was written, are not there any more. Empty if all are. Rows behind the checkpoint need no
 /// such check, as they are computed again.
 std::string lost_records(const std::filesystem::path& cell_dir, const CellHistory& history,
-                         const LoadedCheckpoint& checkpoint);
+                         const LoadedCheckpoint& checkpoint, const Fs& disk = real_fs());
 
 /// Reads journals and checkpoints of a cell; the caller holds its lease. Files that are no journals
 /// of the cell and checkpoints that cannot be continued from are set aside. So the cell continues
 /// from the newest checkpoint before the damage, and what is lost is computed again.
-CellRecovery recover_cell(const std::filesystem::path& cell_dir, const std::string& config_digest);
+CellRecovery recover_cell(const std::filesystem::path& cell_dir, const std::string& config_digest,
+                          const Fs& disk = real_fs());
 
 }  // namespace depthgrid

@@ -1,7 +1,5 @@
 #include "storage/cells/cell_result.hpp"
 
-#include <sys/stat.h>
-
 #include "core/base/clock.hpp"
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
@@ -25,11 +23,11 @@ std::string only_text(const TableReader& reader, const fs::path& file, const cha
 }
 
 /// Seal of each cell's result as it was packed; empty if there is no sound packed file.
-std::map<CellId, std::string> packed_seals(const fs::path& file) {
+std::map<CellId, std::string> packed_seals(const fs::path& file, const Fs& disk) {
   std::map<CellId, std::string> out;
-  if (!something_at(file)) return out;
   try {
-    const TableReader reader(file);
+    if (!something_at(file, disk)) return out;
+    const TableReader reader(file, disk);
     if (!reader.has("result_sha256")) return out;
     const VariableColumn cells = reader.read("cell"), seals = reader.read("result_sha256");
     for (std::size_t i = 0; i < cells.items(); ++i) out[cells.text(i)] = seals.text(i);
@@ -41,8 +39,9 @@ std::map<CellId, std::string> packed_seals(const fs::path& file) {
 
 }  // namespace
 
-TableReader open_cell_file(const fs::path& file, const CellId& id, const std::string& changed) {
-  TableReader reader(file);
+TableReader open_cell_file(const fs::path& file, const CellId& id, const std::string& changed,
+                           const Fs& disk) {
+  TableReader reader(file, disk);
   const std::string cell = only_text(reader, file, "cell");
   if (cell != id) {
     throw StorageError(file, "holds cell " + cell + " in the place of " + id, ExitCode::BadData);
@@ -54,10 +53,10 @@ TableReader open_cell_file(const fs::path& file, const CellId& id, const std::st
   return reader;
 }
 
-ResultState result_state(const fs::path& file, const CellId& id) {
-  if (!something_at(file)) return {};
+ResultState result_state(const fs::path& file, const CellId& id, const Fs& disk) {
   try {
-    open_cell_file(file, id);
+    if (!something_at(file, disk)) return {};
+    open_cell_file(file, id, "", disk);
     return {ResultState::Kind::Sound, ""};
   } catch (const StorageError& error) {
     if (error.code() == ExitCode::NoInput) return {};  // gone meanwhile
@@ -67,29 +66,21 @@ ResultState result_state(const fs::path& file, const CellId& id) {
   }
 }
 
-ResultChecks::Stamp ResultChecks::stamp_of(const fs::path& file) {
-  struct stat about{};
-  if (lstat(file.c_str(), &about) != 0) return {};
-  const auto ns = [](const timespec& time) {
-    return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
-  };
-  return {about.st_dev, about.st_ino, about.st_size, ns(about.st_mtim), ns(about.st_ctim)};
-}
-
 bool ResultChecks::is_packed(const fs::path& file, const CellId& id) {
-  std::call_once(once_, [&] { packed_ = packed_seals(packed_file_); });
+  std::call_once(once_, [&] { packed_ = packed_seals(packed_file_, disk_); });
   const auto row = packed_.find(id);
   if (row == packed_.end() || row->second.empty()) return false;
   try {
-    return hex(verify_sealed_file(file).digest) == row->second;
+    return hex(verify_sealed_file(file, disk_).digest) == row->second;
   } catch (const StorageError&) {
     return false;  // the caller finds out what is wrong
   }
 }
 
 ResultState ResultChecks::state(const fs::path& file, const CellId& id) {
-  const Stamp before = stamp_of(file);
-  if (before == Stamp()) return {};
+  const auto [about, unknown] = disk_.facts(file, Links::Stay);
+  if (means_absent(unknown)) return {};
+  const Stamp before = {about.device, about.inode, about.size, about.modified, about.changed};
   {
     const std::lock_guard lock(mutex_);
     const auto none = disregarded_.find(id);
@@ -97,12 +88,12 @@ ResultState ResultChecks::state(const fs::path& file, const CellId& id) {
     const auto known = sound_.find(id);
     if (known != sound_.end() && known->second == before) return {ResultState::Kind::Sound, ""};
   }
-  ResultState out =
-      is_packed(file, id) ? ResultState{ResultState::Kind::Sound, ""} : result_state(file, id);
+  ResultState out = is_packed(file, id) ? ResultState{ResultState::Kind::Sound, ""}
+                                        : result_state(file, id, disk_);
   const std::lock_guard lock(mutex_);
   // Times of files are coarse: one that was just written may be replaced without showing it.
   constexpr double kSettled = 2;  // s
-  const bool settled = unix_time() - static_cast<double>(before.changed) * 1e-9 > kSettled;
+  const bool settled = unix_time() - unix_seconds(before.changed) > kSettled;
   if (out.kind == ResultState::Kind::Sound && settled) sound_[id] = before;
   return out;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/cell.hpp"
+#include "core/base/real_fs.hpp"
 #include "storage/columns/table_reader.hpp"
 #include "storage/store.hpp"
 
@@ -19,9 +20,10 @@ namespace depthgrid {
 ///                 if not known: the id, which is a digest of them, is compared alone.
 /// @throws StorageError: NoInput if there is no file, BadData if it is damaged or another cell's.
 TableReader open_cell_file(const std::filesystem::path& file, const CellId& id,
-                           const std::string& changed = "");
+                           const std::string& changed = "", const Fs& disk = real_fs());
 
-ResultState result_state(const std::filesystem::path& file, const CellId& id);
+ResultState result_state(const std::filesystem::path& file, const CellId& id,
+                         const Fs& disk = real_fs());
 
 /// Remembers which results were found sound, so that a file is not read again as long as it stays
 /// the same file of the same size and times, the last of them some seconds ago. May be used by
@@ -31,7 +33,9 @@ class ResultChecks {
   /// @param packed_file  what was packed from a result of the same digest is proof that the result
   /// is
   ///                     this cell's: it is hashed, and HDF5 need not open it.
-  explicit ResultChecks(std::filesystem::path packed_file) : packed_file_(std::move(packed_file)) {}
+  /// @param disk  outlives it.
+  ResultChecks(std::filesystem::path packed_file, const Fs& disk)
+      : packed_file_(std::move(packed_file)), disk_(disk) {}
 
   ResultState state(const std::filesystem::path& file, const CellId& id);
 
@@ -40,14 +44,14 @@ class ResultChecks {
 
  private:
   struct Stamp {
-    std::uint64_t device = 0, inode = 0;
-    std::int64_t size = 0, modified = 0, changed = 0;  // times in ns
+    std::uint64_t device = 0, inode = 0, size = 0;
+    FileTime modified{}, changed{};
     bool operator==(const Stamp&) const = default;
   };
-  static Stamp stamp_of(const std::filesystem::path& file);
   bool is_packed(const std::filesystem::path& file, const CellId& id);
 
   std::filesystem::path packed_file_;
+  const Fs& disk_;
   std::once_flag once_;
   std::map<CellId, std::string> packed_;
 

@@ -69,7 +69,7 @@ std::vector<double> seconds_at(const TableReader& reader, const std::vector<doub
 }  // namespace
 
 std::optional<CellSeries> read_cell_series(const std::filesystem::path& result, const CellId& id,
-                                           const std::string& metric) {
+                                           const std::string& metric, const Fs& disk) {
   const std::size_t dot = metric.find('.');
   const std::string name = metric.substr(0, dot);
   const Variable* const variable = find_variable(name);
@@ -84,7 +84,7 @@ std::optional<CellSeries> read_cell_series(const std::filesystem::path& result, 
   } else if (dot != metric.npos) {
     return std::nullopt;
   }
-  const TableReader reader = open_cell_file(result, id);
+  const TableReader reader = open_cell_file(result, id, "", disk);
   if (!reader.has(name) || !reader.has("eval_step")) return std::nullopt;
   const VariableColumn steps = reader.read("eval_step"), values = reader.read(name);
   CellSeries out;

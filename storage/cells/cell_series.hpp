@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/cell.hpp"
+#include "core/base/real_fs.hpp"
 
 namespace depthgrid {
 
@@ -25,6 +26,6 @@ struct CellSeries {
 /// @return  nothing if the file lacks the variable, or it has no such label or axis.
 /// @throws StorageError as open_cell_file()
 std::optional<CellSeries> read_cell_series(const std::filesystem::path& result, const CellId& id,
-                                           const std::string& metric);
+                                           const std::string& metric, const Fs& disk = real_fs());
 
 }  // namespace depthgrid

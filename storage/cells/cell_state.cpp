@@ -31,7 +31,7 @@ namespace {
 
 CellState unfinished_state(const Store& store, const CellId& id) {
   CellState out;
-  const LeaseState lease = lease_state(store.cell_path(id));
+  const LeaseState lease = lease_state(store.cell_path(id), store.fs());
   out.generation = lease.generation;
   const std::optional<StoredFailure> failure = store.newest_failure(id);
   if (failure) out.problem = failure_reason(*failure);
@@ -48,12 +48,12 @@ CellState unfinished_state(const Store& store, const CellId& id) {
 CellOutcome cell_outcome(const Store& store, const CellId& id) {
   const std::filesystem::path folder = store.cell_path(id);
   const std::filesystem::path result = folder / "result.h5";
-  CellOutcome out{.seal = peek_seal(result), .state = {}, .damage = {}};
-  if (out.seal || !std::filesystem::exists(folder)) return out;
+  CellOutcome out{.seal = peek_seal(result, store.fs()), .state = {}, .damage = {}};
+  if (out.seal || means_absent(store.fs().facts(folder, Links::Follow).error)) return out;
   out.state = unfinished_state(store, id);
   // Owners publish before they release: a claim that has just ended may have left a result.
   if (out.state.status == CellStatus::Pending && out.state.generation > 0) {
-    out.seal = peek_seal(result);
+    out.seal = peek_seal(result, store.fs());
   }
   if (out.seal) out.state = {};
   if (!out.seal) out.damage = store.result(id).problem;

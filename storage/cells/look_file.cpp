@@ -86,32 +86,32 @@ ValueMap of_probes(const ValueMap& leaves) {
 
 }  // namespace
 
-fs::path publish_looks(const fs::path& cell_dir, const LookFileInput& input) {
+fs::path publish_looks(const fs::path& cell_dir, const LookFileInput& input, const Fs& disk) {
   const ColumnTable table = look_table(input);
-  for (std::size_t number = look_files(cell_dir).size() + 1;; ++number) {
+  for (std::size_t number = look_files(cell_dir, disk).size() + 1;; ++number) {
     const fs::path file = look_file(cell_dir, number);
-    TableWriter writer(file, table_bytes(table));
+    TableWriter writer(file, table_bytes(table), disk);
     write_table(writer, table);
     if (writer.publish_once(0)) return file;  // else another command has taken the number
   }
 }
 
-std::vector<fs::path> look_files(const fs::path& cell_dir) {
+std::vector<fs::path> look_files(const fs::path& cell_dir, const Fs& disk) {
   std::vector<fs::path> out;
   for (std::size_t number = 1;; ++number) {
     fs::path file = look_file(cell_dir, number);
-    if (!something_at(file)) return out;
+    if (!something_at(file, disk)) return out;
     out.push_back(std::move(file));
   }
 }
 
-std::set<std::string> recorded_probes(const fs::path& cell_dir) {
-  std::vector<fs::path> files = look_files(cell_dir);
+std::set<std::string> recorded_probes(const fs::path& cell_dir, const Fs& disk) {
+  std::vector<fs::path> files = look_files(cell_dir, disk);
   files.push_back(cell_dir / "result.h5");
   std::set<std::string> out;
   for (const fs::path& file : files) {
     try {
-      out.merge(probes_of(TableReader(file, SealCheck::BlockOnly)));
+      out.merge(probes_of(TableReader(file, SealCheck::BlockOnly, disk)));
     } catch (const StorageError&) {  // whoever needs its numbers says so
     }
   }
@@ -165,12 +165,12 @@ std::string look_settings(const fs::path& file, const TableReader& contents,
                         {"set", std::move(set)}});
 }
 
-std::string other_look(const fs::path& cell_dir, const ValueMap& planned) {
+std::string other_look(const fs::path& cell_dir, const ValueMap& planned, const Fs& disk) {
   std::vector<fs::path> files = {cell_dir / "result.h5"};
-  std::ranges::copy(look_files(cell_dir), std::back_inserter(files));
+  std::ranges::copy(look_files(cell_dir, disk), std::back_inserter(files));
   std::string out;
   for (const fs::path& file : files) {
-    const TableReader reader(file, SealCheck::BlockOnly);
+    const TableReader reader(file, SealCheck::BlockOnly, disk);
     const std::string settings = look_settings(file, reader, planned);
     if (settings.empty()) return {};
     out.clear();
@@ -189,11 +189,11 @@ std::string other_look(const fs::path& cell_dir, const ValueMap& planned) {
   return out;
 }
 
-std::string looks_digest(const std::vector<fs::path>& files) {
+std::string looks_digest(const std::vector<fs::path>& files, const Fs& disk) {
   if (files.empty()) return {};
   std::string all;
   for (const fs::path& file : files) {
-    const auto seal = peek_seal(file);
+    const auto seal = peek_seal(file, disk);
     all += (seal ? hex(seal->digest) : "damaged") + "\n";
   }
   return hex(sha256(all));

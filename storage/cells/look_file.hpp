@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/real_fs.hpp"
 #include "storage/cells/row_layout.hpp"
 #include "storage/columns/table_reader.hpp"
 #include "storage/plan_file.hpp"
@@ -29,14 +30,16 @@ struct LookFileInput {
 /// goes before an earlier one.
 /// @return its path. @throws StorageError.
 std::filesystem::path publish_looks(const std::filesystem::path& cell_dir,
-                                    const LookFileInput& input);
+                                    const LookFileInput& input, const Fs& disk = real_fs());
 
 /// The files of looks of a cell, in the order of their numbers.
-std::vector<std::filesystem::path> look_files(const std::filesystem::path& cell_dir);
+std::vector<std::filesystem::path> look_files(const std::filesystem::path& cell_dir,
+                                              const Fs& disk = real_fs());
 
 /// Names of the probes that have written into a cell's result or its files of looks; a file that
 /// cannot be read has none.
-std::set<std::string> recorded_probes(const std::filesystem::path& cell_dir);
+std::set<std::string> recorded_probes(const std::filesystem::path& cell_dir,
+                                      const Fs& disk = real_fs());
 
 /// Leaves `probes.*` of a cell in a plan.
 ValueMap probe_leaves(const StoredPlan& plan, const StoredCell& cell);
@@ -52,9 +55,11 @@ std::string look_settings(const std::filesystem::path& file, const TableReader& 
 /// The first leaf in which the looks of a finished cell, and of all its files of looks, differ from
 /// the plan: "probes.set.split was dev, not valid"; empty if there is none.
 /// @throws StorageError if its result cannot be read.
-std::string other_look(const std::filesystem::path& cell_dir, const ValueMap& planned);
+std::string other_look(const std::filesystem::path& cell_dir, const ValueMap& planned,
+                       const Fs& disk = real_fs());
 
 /// Digest of the seals of files of looks, hex; empty for none. Of each only the seal is read.
-std::string looks_digest(const std::vector<std::filesystem::path>& files);
+std::string looks_digest(const std::vector<std::filesystem::path>& files,
+                         const Fs& disk = real_fs());
 
 }  // namespace depthgrid

@@ -12,7 +12,7 @@
 namespace depthgrid {
 
 std::optional<CellSeries> read_partial_series(const std::filesystem::path& cell_dir,
-                                              const std::string& metric) {
+                                              const std::string& metric, const Fs& disk) {
   const std::size_t dot = metric.find('.');
   const std::string name = metric.substr(0, dot);
   const Variable* const variable = find_variable(name);
@@ -23,7 +23,7 @@ std::optional<CellSeries> read_partial_series(const std::filesystem::path& cell_
   if (axes.size() == 3) {
     label = label_index(labels_of(dimension(axes.back())), metric.substr(dot + 1));
   }
-  const CellHistory history = read_history(cell_dir);
+  const CellHistory history = read_history(cell_dir, disk);
   const MergedRows* const rows = history.find("eval");
   if (rows == nullptr) return std::nullopt;
   const auto column = std::ranges::find(rows->kind.columns, name, &RowColumn::variable);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "core/base/real_fs.hpp"
 #include "storage/cells/cell_series.hpp"
 
 namespace depthgrid {
@@ -13,6 +14,7 @@ namespace depthgrid {
 /// @param cell_dir  its name is the cell's id. @param metric  as for read_cell_series()
 /// @return  nothing without an evaluation of that name.
 std::optional<CellSeries> read_partial_series(const std::filesystem::path& cell_dir,
-                                              const std::string& metric);
+                                              const std::string& metric,
+                                              const Fs& disk = real_fs());
 
 }  // namespace depthgrid

@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -47,13 +46,13 @@ std::string selection_of(const StateFileInput& in) {
 }
 
 /// The same of a file; nothing, and the file is set aside, if it is damaged.
-std::optional<std::string> selection_in(const fs::path& file) {
+std::optional<std::string> selection_in(const fs::path& file, const Fs& disk) {
   try {
-    return TableReader(file).required_text(kSelection);
+    return TableReader(file, disk).required_text(kSelection);
   } catch (const StorageError& problem) {
     if (problem.code() != ExitCode::BadData) throw;
-    log(LogLevel::Warning,
-        fmt::format("{}; set aside as {}", problem.what(), set_aside(file).filename().string()));
+    log(LogLevel::Warning, fmt::format("{}; set aside as {}", problem.what(),
+                                       set_aside(file, disk).filename().string()));
     return std::nullopt;
   }
 }
@@ -179,14 +178,13 @@ std::optional<std::pair<std::int64_t, int>> step_and_number(const std::string& n
 
 }  // namespace
 
-std::vector<StateFile> state_files(const fs::path& cell_dir) {
+std::vector<StateFile> state_files(const fs::path& cell_dir, const Fs& disk) {
   std::map<std::pair<std::int64_t, int>, StateFile> sorted;
-  std::error_code none;  // a cell that nobody has begun has no folder
-  for (const fs::directory_entry& entry : fs::directory_iterator(cell_dir, none)) {
-    const auto place = step_and_number(entry.path().filename());
+  for (const fs::path& file : disk.entries(cell_dir)) {  // none of a cell that nobody has begun
+    const auto place = step_and_number(file.filename());
     if (!place) continue;
-    if (const auto seal = peek_seal(entry.path())) {
-      sorted[*place] = {entry.path(), place->first, hex(seal->digest)};
+    if (const auto seal = peek_seal(file, disk)) {
+      sorted[*place] = {file, place->first, hex(seal->digest)};
     }
   }
   std::vector<StateFile> out;
@@ -194,19 +192,19 @@ std::vector<StateFile> state_files(const fs::path& cell_dir) {
   return out;
 }
 
-fs::path publish_states(const fs::path& cell_dir, const StateFileInput& input) {
+fs::path publish_states(const fs::path& cell_dir, const StateFileInput& input, const Fs& disk) {
   const std::string selection = selection_of(input);
   for (int number = 1;;) {
     const fs::path file = state_file(cell_dir, input.step, number);
-    if (something_at(file)) {
-      const auto kept = selection_in(file);
+    if (something_at(file, disk)) {
+      const auto kept = selection_in(file, disk);
       if (kept == selection) return file;
       if (kept) {
         ++number;
         continue;
       }
     }
-    TableWriter writer(file, input.states.size());
+    TableWriter writer(file, input.states.size(), disk);
     write(writer, input, selection);
     if (writer.publish_once(0)) return file;  // else another process was faster: look at its file
   }

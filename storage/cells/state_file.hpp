@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/cell.hpp"
+#include "core/base/real_fs.hpp"
 
 namespace depthgrid {
 
@@ -29,7 +30,7 @@ struct StateFileInput {
 /// others of that step there are `states-<step>-2.h5`, …. What is damaged is set aside.
 /// @return its path. @throws Error if the numbers do not fit the axes, StorageError.
 std::filesystem::path publish_states(const std::filesystem::path& cell_dir,
-                                     const StateFileInput& input);
+                                     const StateFileInput& input, const Fs& disk = real_fs());
 
 /// A file of states as an index lists it.
 struct StateFile {
@@ -40,6 +41,7 @@ struct StateFile {
 
 /// The sealed files of states of a cell, by step, those of one step in the order of their numbers.
 /// Of each only the seal is read; what has none is left out.
-std::vector<StateFile> state_files(const std::filesystem::path& cell_dir);
+std::vector<StateFile> state_files(const std::filesystem::path& cell_dir,
+                                   const Fs& disk = real_fs());
 
 }  // namespace depthgrid

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -299,9 +301,9 @@ CellStatus finished_status(const ColumnTable& table, std::size_t row) {
 class PackedSummary {
  public:
   explicit PackedSummary(const Store& store) {
-    if (!something_at(store.packed_file())) return;
+    if (!something_at(store.packed_file(), store.fs())) return;
     try {
-      const TableReader reader(store.packed_file());
+      const TableReader reader(store.packed_file(), store.fs());
       if (!readable_version(reader.text_attribute("format_version"))) return;
       const VariableColumn cells = reader.read("cell");
       for (std::size_t i = 0; i < cells.items(); ++i) rows_[cells.text(i)] = i;
@@ -334,18 +336,19 @@ class PackedSummary {
   std::map<CellId, Attempts> attempts_;
 };
 
-void fill_from_result(CellSummary& out, const fs::path& file, const StoredCell& cell) {
-  const ColumnTable table = read_summary_columns(open_cell_file(file, cell.id, cell.changed));
+void fill_from_result(CellSummary& out, const fs::path& file, const StoredCell& cell,
+                      const Fs& disk) {
+  const ColumnTable table = read_summary_columns(open_cell_file(file, cell.id, cell.changed, disk));
   fill(out, table, 0, attempts_of(table));
   out.status = finished_status(table, 0);
   out.damage = missing_steps(table, 0);
 }
 
 /// The number of parameters is in no journal, but in the newest snapshot.
-std::int64_t parameters_of_snapshot(const fs::path& file, const StoredCell& cell) {
-  if (!something_at(file)) return 0;
+std::int64_t parameters_of_snapshot(const fs::path& file, const StoredCell& cell, const Fs& disk) {
+  if (!something_at(file, disk)) return 0;
   try {
-    const TableReader reader = open_cell_file(file, cell.id, cell.changed);
+    const TableReader reader = open_cell_file(file, cell.id, cell.changed, disk);
     return reader.has("n_parameters") ? reader.read("n_parameters").integer(0) : 0;
   } catch (const StorageError&) {
     return 0;  // a damaged snapshot does no harm: the next one replaces it
@@ -356,7 +359,7 @@ std::int64_t parameters_of_snapshot(const fs::path& file, const StoredCell& cell
 std::string command_of(const Store& store, const CellSummary& cell) {
   if (cell.in_plan) return "depthgrid run";
   const fs::path text = store.sweep_yaml(cell.plan);
-  return "depthgrid run " + (something_at(text) ? text : store.sweep_yaml()).string();
+  return "depthgrid run " + (something_at(text, store.fs()) ? text : store.sweep_yaml()).string();
 }
 
 /// What of an unfinished cell's records is damaged; empty if nothing is.
@@ -378,10 +381,10 @@ std::string damage_of_records(const std::string& command, const CellHistory& his
 void fill_from_journals(CellSummary& out, const Store& store, const StoredPlan& plan,
                         const StoredCell& cell, const CellState& state) {
   const fs::path folder = store.cell_path(cell.id);
-  if (!fs::exists(folder)) return;
+  if (!store.fs().is_folder(folder)) return;
   // Before the journals are read: a running cell records the steps of a checkpoint first.
-  const std::vector<CheckpointFile> checkpoints = list_checkpoints(folder);
-  const CellHistory history = read_history(folder);
+  const std::vector<CheckpointFile> checkpoints = list_checkpoints(folder, store.fs());
+  const CellHistory history = read_history(folder, store.fs());
   out.damage = damage_of_records(command_of(store, out), history, checkpoints);
   const ColumnTable table = cell_records(
       {.plan = cell, .sweep = plan, .history = history, .status = state.status, .facts = {}});
@@ -394,7 +397,7 @@ void fill_from_journals(CellSummary& out, const Store& store, const StoredPlan& 
   }
   fill(out, table, 0, attempts_of(table, seconds_per_step));
   out.status = state.status;
-  out.parameters = parameters_of_snapshot(folder / "metrics.h5", cell);
+  out.parameters = parameters_of_snapshot(folder / "metrics.h5", cell, store.fs());
   const bool failed = state.status == CellStatus::Failed || state.status == CellStatus::Oom;
   if (failed || state.status == CellStatus::Cancelled) out.problem = state.problem;
 }
@@ -411,11 +414,11 @@ bool fill_from_kept_row(CellSummary& row, const Store& store, const PackedSummar
 }
 
 /// Why the folder of a cell cannot be read; empty if it can, or is not there yet.
-std::string barrier(const fs::path& folder) {
-  std::error_code problem;
-  const fs::directory_iterator listed(folder, problem);
-  if (!problem || problem == std::errc::no_such_file_or_directory) return {};
-  return "cannot be read: " + problem.message() + "; make it a folder that can be read";
+std::string barrier(const fs::path& folder, const Fs& disk) {
+  const int error = disk.open_folder(folder).error;
+  if (error == 0 || error == ENOENT) return {};
+  return std::string("cannot be read: ") + std::strerror(error) +
+         "; make it a folder that can be read";
 }
 
 void fill_row(CellSummary& row, const Store& store, const StoredPlan& plan, const StoredCell& cell,
@@ -425,7 +428,7 @@ void fill_row(CellSummary& row, const Store& store, const StoredPlan& plan, cons
     row.damage = why + "; " + command_of(store, row) + " trains the cell again";
     return;  // pending, without numbers
   }
-  if (const std::string barred = barrier(folder); !barred.empty()) {
+  if (const std::string barred = barrier(folder, store.fs()); !barred.empty()) {
     const StorageError problem(folder, barred, ExitCode::NoInput);
     if (!packed.fill(row, "")) throw problem;
     row.damage = std::string(problem.what()) + "; the numbers are those of sweep.h5";
@@ -436,7 +439,7 @@ void fill_row(CellSummary& row, const Store& store, const StoredPlan& plan, cons
   if (found.seal && packed.fill(row, hex(found.seal->digest))) return;
   if (found.seal) {
     try {
-      return fill_from_result(row, result, cell);
+      return fill_from_result(row, result, cell, store.fs());
     } catch (const StorageError& error) {
       if (error.code() != ExitCode::BadData) throw;
       found = unfinished_outcome(store, cell.id);

@@ -21,8 +21,9 @@ std::size_t mask_positions(const TableReader& reader, std::size_t room) {
 }  // namespace
 
 std::optional<TokenMask> read_token_mask(const std::filesystem::path& result, const CellId& id,
-                                         std::string_view variable, std::size_t sequence) {
-  return read_token_mask(open_cell_file(result, id), variable, sequence);
+                                         std::string_view variable, std::size_t sequence,
+                                         const Fs& disk) {
+  return read_token_mask(open_cell_file(result, id, "", disk), variable, sequence);
 }
 
 std::optional<TokenMask> read_token_mask(const TableReader& reader, std::string_view variable,

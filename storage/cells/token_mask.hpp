@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/cell.hpp"
+#include "core/base/real_fs.hpp"
 
 namespace depthgrid {
 
@@ -33,6 +34,7 @@ struct TokenMask {
 std::optional<TokenMask> read_token_mask(const TableReader& result, std::string_view variable,
                                          std::size_t sequence);
 std::optional<TokenMask> read_token_mask(const std::filesystem::path& result, const CellId& id,
-                                         std::string_view variable, std::size_t sequence);
+                                         std::string_view variable, std::size_t sequence,
+                                         const Fs& disk = real_fs());
 
 }  // namespace depthgrid

@@ -74,12 +74,13 @@ struct TableReader::Impl {
   }
 };
 
-TableReader::TableReader(const fs::path& file, SealCheck check) : impl_(std::make_unique<Impl>()) {
+TableReader::TableReader(const fs::path& file, SealCheck check, const Fs& disk)
+    : impl_(std::make_unique<Impl>()) {
   h5_quiet();
   impl_->path = file;
   if (check == SealCheck::Whole) {
-    verify_sealed_file(file);
-  } else if (!peek_seal(file)) {
+    verify_sealed_file(file, disk);
+  } else if (!peek_seal(file, disk)) {
     throw StorageError(file, "has no sound seal", ExitCode::BadData);
   }
   impl_->guarded("cannot be opened", [&] {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/real_fs.hpp"
 #include "storage/columns/column_table.hpp"
 
 namespace depthgrid {
@@ -33,7 +34,10 @@ struct ColumnShape {
 ///         an error, or the axes or the type of a variable differ from the table.
 class TableReader {
  public:
-  explicit TableReader(const std::filesystem::path& file, SealCheck check = SealCheck::Whole);
+  explicit TableReader(const std::filesystem::path& file, SealCheck check = SealCheck::Whole,
+                       const Fs& disk = real_fs());
+  TableReader(const std::filesystem::path& file, const Fs& disk)
+      : TableReader(file, SealCheck::Whole, disk) {}
   ~TableReader();
   TableReader(TableReader&&) noexcept;
   TableReader& operator=(TableReader&&) noexcept;

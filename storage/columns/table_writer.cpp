@@ -49,6 +49,7 @@ std::int64_t chunk_rows(std::size_t row_bytes, std::int64_t rows) {
 }
 
 struct TableWriter::Impl {
+  const Fs& disk;
   fs::path target;
   H5Scratch scratch;
   std::map<std::string, H5Dataset, std::less<>> scales;
@@ -121,9 +122,10 @@ struct TableWriter::Impl {
   }
 };
 
-TableWriter::TableWriter(const fs::path& target, std::uint64_t expected_bytes)
-    : impl_(new Impl{.target = target,
-                     .scratch = H5Scratch(target.parent_path(), expected_bytes),
+TableWriter::TableWriter(const fs::path& target, std::uint64_t expected_bytes, const Fs& disk)
+    : impl_(new Impl{.disk = disk,
+                     .target = target,
+                     .scratch = H5Scratch(target.parent_path(), expected_bytes, disk),
                      .scales = {},
                      .sizes = {},
                      .declared = {}}) {}
@@ -194,9 +196,9 @@ void TableWriter::replace(std::int64_t generation) {
   impl_->close();
   if (impl_->scratch.named()) {
     impl_->scratch.seal_in_place(generation);
-    install_replace(impl_->target, impl_->scratch.hand_over());
+    install_replace(impl_->target, impl_->scratch.hand_over(), impl_->disk);
   } else {
-    publish_replace(impl_->target, impl_->sealed_bytes(generation));
+    publish_replace(impl_->target, impl_->sealed_bytes(generation), impl_->disk);
   }
 }
 
@@ -204,9 +206,9 @@ bool TableWriter::publish_once(std::int64_t generation) {
   impl_->close();
   if (impl_->scratch.named()) {
     impl_->scratch.seal_in_place(generation);
-    return install_once(impl_->target, impl_->scratch.hand_over());
+    return install_once(impl_->target, impl_->scratch.hand_over(), impl_->disk);
   }
-  return depthgrid::publish_once(impl_->target, impl_->sealed_bytes(generation));
+  return depthgrid::publish_once(impl_->target, impl_->sealed_bytes(generation), impl_->disk);
 }
 
 void write_table(TableWriter& writer, const ColumnTable& table) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "core/base/real_fs.hpp"
 #include "storage/columns/column_table.hpp"
 
 namespace depthgrid {
@@ -30,7 +31,9 @@ std::int64_t chunk_rows(std::size_t row_bytes, std::int64_t rows);
 class TableWriter {
  public:
   /// @param expected_bytes  estimate of the file's size, which decides where it is built.
-  TableWriter(const std::filesystem::path& target, std::uint64_t expected_bytes);
+  /// @param disk  outlives it.
+  TableWriter(const std::filesystem::path& target, std::uint64_t expected_bytes,
+              const Fs& disk = real_fs());
   ~TableWriter();
   TableWriter(const TableWriter&) = delete;
   TableWriter& operator=(const TableWriter&) = delete;

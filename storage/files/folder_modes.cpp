@@ -1,12 +1,9 @@
 #include "storage/files/folder_modes.hpp"
 
-#include <cerrno>
 #include <string_view>
 
 #include <fmt/format.h>
 #include <linux/magic.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
 
 #include "core/base/error.hpp"
 #include "storage/files/publish.hpp"
@@ -15,6 +12,8 @@ namespace depthgrid {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr unsigned kSticky = 01000, kGroupWrites = 0020, kOthersWrite = 0002;
 
 struct Modeless {
   std::int64_t kind;
@@ -25,24 +24,23 @@ constexpr Modeless kModeless[] = {{MSDOS_SUPER_MAGIC, "vfat"}, {EXFAT_SUPER_MAGI
 
 }  // namespace
 
-FolderModes modes_of(const fs::path& folder) {
-  struct stat about{};
-  if (stat(folder.c_str(), &about) != 0) throw_errno(folder, "cannot stat", errno);
-  if (!S_ISDIR(about.st_mode)) throw StorageError(folder, "is not a folder");
-  FolderModes out{.mode = about.st_mode & 07777U};
-  struct statfs mount{};
-  if (statfs(folder.c_str(), &mount) == 0) out.file_system = mount.f_type;
-  return out;
+FolderModes modes_of(const fs::path& folder, const Fs& disk) {
+  const auto [about, error] = disk.facts(folder, Links::Follow);
+  if (error != 0) throw_errno(folder, "cannot stat", error, 0, disk);
+  if (about.kind != FileKind::Folder) throw StorageError(folder, "is not a folder");
+  return {.mode = about.mode, .file_system = disk.space(folder).value.file_system};
 }
 
-std::optional<UnsafeModes> unsafe_modes(const fs::path& folder, const FolderModes& modes) {
-  const bool open_to_others = (modes.mode & (S_IWGRP | S_IWOTH)) != 0;
-  const bool sticky = (modes.mode & S_ISVTX) != 0;
-  if (!open_to_others || sticky) return std::nullopt;
+std::optional<UnsafeModes> unsafe_modes(const fs::path& folder, const FolderModes& modes,
+                                        FileAccess access) {
+  const bool shared = access == FileAccess::Group;
+  const bool open_to_others =
+      (modes.mode & (shared ? kOthersWrite : kOthersWrite | kGroupWrites)) != 0;
+  if (!open_to_others || (modes.mode & kSticky) != 0) return std::nullopt;
   UnsafeModes out{
       .seen = fmt::format("others may write to the folder (mode {:o}) and could exchange its files",
                           modes.mode),
-      .cure = fmt::format("run 'chmod go-w {}'", folder.string())};
+      .cure = fmt::format("run 'chmod {} {}'", shared ? "o-w" : "go-w", folder.string())};
   for (const Modeless& known : kModeless) {
     if (known.kind != modes.file_system) continue;
     out.of_mount = true;

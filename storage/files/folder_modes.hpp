@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "core/base/real_fs.hpp"
+
 namespace depthgrid {
 
 /// What decides who may exchange the files of a folder.
@@ -14,7 +16,7 @@ struct FolderModes {
 };
 
 /// @throws StorageError (CantCreate) if it is no folder or cannot be asked.
-FolderModes modes_of(const std::filesystem::path& folder);
+FolderModes modes_of(const std::filesystem::path& folder, const Fs& disk = real_fs());
 
 /// Why a folder must not be a store.
 struct UnsafeModes {
@@ -23,7 +25,9 @@ struct UnsafeModes {
 };
 
 /// None if nobody but the owner may write to it, or if it is sticky.
+/// @param access  Group: its group may write to it, too.
 std::optional<UnsafeModes> unsafe_modes(const std::filesystem::path& folder,
-                                        const FolderModes& modes);
+                                        const FolderModes& modes,
+                                        FileAccess access = FileAccess::Owner);
 
 }  // namespace depthgrid

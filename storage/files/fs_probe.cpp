@@ -3,15 +3,13 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
 #include <utility>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
@@ -29,54 +27,64 @@ constexpr double kClockSkew = 60;  // s
 
 /// Files used by one probe; all are removed when it ends.
 struct Trial {
+  const Fs& disk;
   fs::path folder;
   fs::path a = scratch_name(folder);
   fs::path b = scratch_name(folder);
-  explicit Trial(fs::path where) : folder(std::move(where)) {}
+  Trial(const Fs& on, fs::path where) : disk(on), folder(std::move(where)) {}
   ~Trial() {
-    unlink(a.c_str());
-    unlink(b.c_str());
+    disk.remove(a);
+    disk.remove(b);
+  }
+  Trial(const Trial&) = delete;
+  Trial& operator=(const Trial&) = delete;
+
+  int make(const fs::path& file) const { return disk.open(file, OpenHow::New).error; }
+  std::uint64_t inode(const fs::path& file) const {
+    return disk.facts(file, Links::Stay).value.inode;
   }
 };
 
-bool make_file(const fs::path& file) {
-  const Fd fd(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640));
-  return static_cast<bool>(fd);
+/// What a capability gives that fails without an errno: the call says yes and does something else.
+constexpr int kWrong = -1;
+
+int creates_exclusively(const Trial& t) {
+  if (const int error = t.make(t.a); error != 0) return error;
+  const int again = t.make(t.a);
+  return again == EEXIST ? 0 : again == 0 ? kWrong : again;
 }
 
-ino_t inode(const fs::path& file) {
-  struct stat about{};
-  return lstat(file.c_str(), &about) == 0 ? about.st_ino : 0;
+int links_without_replacing(const Trial& t) {
+  if (const int error = t.disk.link(t.a, t.b); error != 0) return error;
+  if (t.inode(t.a) != t.inode(t.b)) return kWrong;
+  const int again = t.disk.link(t.a, t.b);
+  if (again != EEXIST) return again == 0 ? kWrong : again;
+  return t.disk.remove(t.b);
 }
 
-bool creates_exclusively(const Trial& t) {
-  return make_file(t.a) && !make_file(t.a) && errno == EEXIST;
+int renames_over(const Trial& t) {
+  if (const int error = t.make(t.b); error != 0) return error;
+  const std::uint64_t expected = t.inode(t.a);
+  if (const int error = t.disk.rename(t.a, t.b); error != 0) return error;
+  return t.inode(t.b) == expected && t.inode(t.a) == 0 ? 0 : kWrong;
 }
 
-bool links_without_replacing(const Trial& t) {
-  return link(t.a.c_str(), t.b.c_str()) == 0 && inode(t.a) == inode(t.b) &&
-         link(t.a.c_str(), t.b.c_str()) != 0 && errno == EEXIST && unlink(t.b.c_str()) == 0;
+int syncs_file(const Trial& t) {
+  const auto [file, error] = t.disk.open(t.b, OpenHow::Overwrite);
+  if (error != 0) return error;
+  const auto written = file->write(std::as_bytes(std::span("x", 1)));
+  if (written.value != 1) return written.error != 0 ? written.error : kWrong;
+  return file->sync();
 }
 
-bool renames_over(const Trial& t) {
-  if (!make_file(t.b)) return false;
-  const ino_t expected = inode(t.a);
-  return rename(t.a.c_str(), t.b.c_str()) == 0 && inode(t.b) == expected && inode(t.a) == 0;
-}
-
-bool syncs_file(const Trial& t) {
-  const Fd fd(open(t.b.c_str(), O_WRONLY | O_CLOEXEC));
-  return fd && write(fd.get(), "x", 1) == 1 && fsync(fd.get()) == 0;
-}
-
-bool syncs_folder(const Trial& t) {
-  const Fd fd(open(t.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  return fd && fsync(fd.get()) == 0;
+int syncs_folder(const Trial& t) {
+  const auto [folder, error] = t.disk.open_folder(t.folder);
+  return error != 0 ? error : folder->sync();
 }
 
 struct Capability {
   const char* name;
-  bool (*works)(const Trial&);
+  int (*fails)(const Trial&);  // 0: it works; else errno, or kWrong
 };
 
 /// In this order: each uses the files left by the one before.
@@ -92,21 +100,21 @@ void warn(const fs::path& folder, const std::string& text) {
   log(LogLevel::Warning, folder.string() + ": " + text);
 }
 
-void look_at_space(const fs::path& folder) {
-  struct statvfs space{};
-  if (statvfs(folder.c_str(), &space) != 0) return;
-  const std::uint64_t free_bytes = space.f_bavail * space.f_frsize;
-  if (free_bytes < kLittleSpace)
-    warn(folder, fmt::format("only {} MiB are free", free_bytes >> 20U));
-  if (space.f_files > 0 && space.f_favail < kFewInodes) {
-    warn(folder, fmt::format("only {} files can be made", space.f_favail));
+void look_at_space(const Trial& t) {
+  const auto [space, unknown] = t.disk.space(t.folder);
+  if (unknown != 0) return;
+  if (space.bytes < kLittleSpace) {
+    warn(t.folder, fmt::format("only {} MiB are free", space.bytes >> 20U));
+  }
+  if (space.counts_files && space.files < kFewInodes) {
+    warn(t.folder, fmt::format("only {} files can be made", space.files));
   }
 }
 
 void look_at_clock(const Trial& t) {
-  struct stat about{};
-  if (stat(t.b.c_str(), &about) != 0) return;
-  const double skew = static_cast<double>(about.st_mtim.tv_sec) - unix_time();
+  const auto about = t.disk.facts(t.b, Links::Follow);
+  if (!about) return;
+  const double skew = std::floor(unix_seconds(about.value.modified)) - unix_time();
   if (std::abs(skew) <= kClockSkew) return;
   warn(t.folder,
        fmt::format("the file server's clock differs by {:.0f} s (nothing depends on it)", skew));
@@ -114,19 +122,21 @@ void look_at_clock(const Trial& t) {
 
 }  // namespace
 
-void require_filesystem(const fs::path& folder) {
-  const Trial trial(folder);
+void require_filesystem(const fs::path& folder, const Fs& disk) {
+  const Trial trial(disk, folder);
   std::string missing;
   for (const Capability& capability : kCapabilities) {
-    errno = 0;
-    if (capability.works(trial)) continue;
-    const int code = errno;
-    if (code == ENOSPC || code == EDQUOT) throw_errno(folder / "", "cannot write", code, 1);
+    const int error = capability.fails(trial);
+    if (error == 0) continue;
+    const bool closed = error == EACCES && disk.may_make_in(folder) == EACCES;
+    if (error == ENOSPC || error == EDQUOT || closed) {
+      throw_errno(folder / "", "cannot write", error, 1, disk);
+    }
     missing = capability.name;
-    if (code != 0) missing += fmt::format(" ({})", std::strerror(code));
+    if (error != kWrong) missing += fmt::format(" ({})", std::strerror(error));
     break;  // the rest needs its files
   }
-  look_at_space(folder);
+  look_at_space(trial);
   look_at_clock(trial);
   if (missing.empty()) return;
   throw StorageError(folder, "a store cannot be here, its filesystem lacks: " + missing +

@@ -1,13 +1,11 @@
 #include "storage/files/journal.hpp"
 
 #include <array>
-#include <cerrno>
 #include <cstring>
+#include <utility>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
@@ -232,12 +230,12 @@ void RowTable::add(std::int64_t step, std::span<const double> row_values) {
   values.insert(values.end(), row_values.begin(), row_values.end());
 }
 
-Journal::Journal(const fs::path& file, const JournalHeader& header, JournalOptions options)
-    : file_(file),
-      options_(std::move(options)),
-      fd_(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
-               0640)) {
-  if (!fd_) throw_errno(file, "cannot create the journal", errno);
+Journal::Journal(const fs::path& file, const JournalHeader& header, JournalOptions options,
+                 const Fs& disk)
+    : file_(file), options_(std::move(options)), disk_(&disk) {
+  auto [log, error] = disk.open(file, OpenHow::NewLog);
+  if (error != 0) throw_errno(file, "cannot create the journal", error, 0, disk);
+  log_ = std::move(log);
   for (const RowKind& kind : header.kinds) widths_.push_back(kind.width());
   const std::string text = header_text(header);
   put_raw(frame_, kJournalMagic);
@@ -248,14 +246,14 @@ Journal::Journal(const fs::path& file, const JournalHeader& header, JournalOptio
   mark_.generation = header.generation;
   write();
   sync();
-  sync_folder(file.has_parent_path() ? file.parent_path() : fs::path("."));
+  sync_folder(file.has_parent_path() ? file.parent_path() : fs::path("."), disk);
 }
 
 /// Appends frame_, by one call.
 void Journal::write() {
-  if (!fd_) throw StorageError(file_, "the journal was closed by an earlier error: " + problem_);
+  if (!log_) throw StorageError(file_, "the journal was closed by an earlier error: " + problem_);
   try {
-    write_all(fd_.get(), frame_, file_);
+    write_all(*log_, frame_, file_, *disk_);
   } catch (const std::exception& e) {
     close_after(e.what());  // frames behind a torn one would never be read
     throw;
@@ -266,7 +264,7 @@ void Journal::write() {
 
 void Journal::close_after(const std::string& problem) {
   problem_ = problem;
-  fd_.reset();
+  log_.reset();
 }
 
 void Journal::put(std::uint32_t type, std::int64_t step, std::span<const std::byte> body) {
@@ -302,12 +300,13 @@ void Journal::end(AttemptOutcome outcome, std::int32_t exit_code) {
 }
 
 void Journal::sync() {
-  if (!fd_) throw StorageError(file_, "the journal was closed by an earlier error: " + problem_);
+  if (!log_) throw StorageError(file_, "the journal was closed by an earlier error: " + problem_);
   synced_ = options_.now();
   ++syncs_;
-  if (fdatasync(fd_.get()) == 0) return;
+  const int error = log_->sync_data();
+  if (error == 0) return;
   try {
-    throw_errno(file_, "cannot sync", errno);
+    throw_errno(file_, "cannot sync", error, 0, *disk_);
   } catch (const std::exception& e) {
     close_after(
         e.what());  // the kernel has marked the lost pages as clean: a second sync would lie
@@ -315,14 +314,14 @@ void Journal::sync() {
   }
 }
 
-bool begins_with(const fs::path& file, const JournalMark& mark) {
-  const std::vector<std::byte> bytes = read_file(file);
+bool begins_with(const fs::path& file, const JournalMark& mark, const Fs& disk) {
+  const std::vector<std::byte> bytes = read_file(file, disk);
   return bytes.size() >= mark.bytes &&
          crc32c(std::span(bytes).first(static_cast<std::size_t>(mark.bytes))) == mark.crc32c;
 }
 
-JournalContents read_journal(const fs::path& file) {
-  const std::vector<std::byte> bytes = read_file(file);
+JournalContents read_journal(const fs::path& file, const Fs& disk) {
+  const std::vector<std::byte> bytes = read_file(file, disk);
   const std::span<const std::byte> all(bytes);
   JournalContents out;
   const bool ours = all.size() >= kJournalMagic.size() &&

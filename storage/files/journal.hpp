@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/base/real_fs.hpp"
 #include "core/config/axis_labels.hpp"
 #include "storage/files/publish.hpp"
 
@@ -90,9 +92,9 @@ struct JournalOptions {
 /// thread-safe.
 class Journal {
  public:
-  /// @throws StorageError if the file exists: no journal has two writers.
+  /// @param disk  outlives it. @throws StorageError if the file exists: no journal has two writers.
   Journal(const std::filesystem::path& file, const JournalHeader& header,
-          JournalOptions options = {});
+          JournalOptions options = {}, const Fs& disk = real_fs());
 
   /// @param values  the values of the kind's columns, in their order.
   /// @throws Error for a wrong number of values; StorageError, like all writes here.
@@ -118,9 +120,10 @@ class Journal {
 
   std::filesystem::path file_;
   JournalOptions options_;
+  const Fs* disk_;
   std::chrono::steady_clock::time_point synced_;  // time of the last sync
   std::int64_t syncs_ = 0;
-  Fd fd_;
+  std::unique_ptr<OpenFile> log_;  // none once it is closed
   std::vector<std::int64_t> widths_;
   std::vector<std::byte> frame_;  // reused: a row needs no allocation
   JournalMark mark_;
@@ -150,11 +153,12 @@ struct JournalContents {
 };
 
 /// True if the file still begins with what was marked.
-bool begins_with(const std::filesystem::path& file, const JournalMark& mark);
+bool begins_with(const std::filesystem::path& file, const JournalMark& mark,
+                 const Fs& disk = real_fs());
 
 /// Reads up to the first bad frame; a damaged header gives empty contents and torn = true.
 /// @throws StorageError only if the file cannot be read at all.
-JournalContents read_journal(const std::filesystem::path& file);
+JournalContents read_journal(const std::filesystem::path& file, const Fs& disk = real_fs());
 
 /// Name of a file of one generation: "journal-000003".
 std::string generation_name(std::string_view stem, std::int64_t generation);

@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <initializer_list>
+#include <span>
 #include <string_view>
-#include <system_error>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
@@ -26,14 +23,12 @@ namespace fs = std::filesystem;
 constexpr std::string_view kBeatingWord = "beats", kEndedWord = "ended";
 
 /// Highest generation among the files with these stems; 0 without any.
-std::int64_t highest_of(const fs::path& cell_dir, std::initializer_list<std::string_view> stems) {
+std::int64_t highest_of(const fs::path& cell_dir, std::initializer_list<std::string_view> stems,
+                        const Fs& disk) {
   std::int64_t highest = 0;
-  std::error_code absent;
-  for (fs::directory_iterator it(cell_dir, absent), end; !absent && it != end;
-       it.increment(absent)) {
-    const std::string name = it->path().filename();
+  for (const FolderEntry& entry : disk.list(cell_dir).value) {
     for (const std::string_view stem : stems) {
-      highest = std::max(highest, generation_of(name, stem).value_or(0));
+      highest = std::max(highest, generation_of(entry.name, stem).value_or(0));
     }
   }
   return highest;
@@ -41,17 +36,17 @@ std::int64_t highest_of(const fs::path& cell_dir, std::initializer_list<std::str
 
 }  // namespace
 
-std::int64_t highest_claim(const fs::path& cell_dir) {
-  return highest_of(cell_dir, {"gen"});
+std::int64_t highest_claim(const fs::path& cell_dir, const Fs& disk) {
+  return highest_of(cell_dir, {"gen"}, disk);
 }
 
-std::int64_t highest_record(const fs::path& cell_dir) {
-  return highest_of(cell_dir, {"hb", "journal"});
+std::int64_t highest_record(const fs::path& cell_dir, const Fs& disk) {
+  return highest_of(cell_dir, {"hb", "journal"}, disk);
 }
 
-std::string read_heartbeat(const fs::path& cell_dir, std::int64_t generation) {
+std::string read_heartbeat(const fs::path& cell_dir, std::int64_t generation, const Fs& disk) {
   try {
-    return read_text_file(cell_dir / generation_name("hb", generation));
+    return read_text_file(cell_dir / generation_name("hb", generation), disk);
   } catch (const StorageError&) {
     return "";
   }
@@ -61,9 +56,10 @@ bool heartbeat_ended(const std::string& heartbeat) {
   return heartbeat.find(kEndedWord) != std::string::npos;
 }
 
-std::optional<ProcessIdentity> read_claim(const fs::path& cell_dir, std::int64_t generation) {
+std::optional<ProcessIdentity> read_claim(const fs::path& cell_dir, std::int64_t generation,
+                                          const Fs& disk) {
   try {
-    return identity_from_json(read_text_file(cell_dir / generation_name("gen", generation)));
+    return identity_from_json(read_text_file(cell_dir / generation_name("gen", generation), disk));
   } catch (const StorageError&) {
     return std::nullopt;
   }
@@ -78,17 +74,19 @@ void Lease::Held::beat(bool last) {
   // file's content once it is closed.
   const std::string line = fmt::format("{:019} {}\n", beats, last ? kEndedWord : kBeatingWord);
   const fs::path file = cell_dir / generation_name("hb", generation);
-  const Fd fd(open(file.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640));
-  if (!fd || pwrite(fd.get(), line.data(), line.size(), 0) != static_cast<ssize_t>(line.size())) {
-    throw_errno(file, "cannot write the heartbeat", errno, line.size());
-  }
+  const auto [open, error] = disk->open(file, OpenHow::Overwrite);
+  const auto written = error != 0
+                           ? Tried<std::size_t>{0, error}
+                           : open->write_at(std::as_bytes(std::span(line.data(), line.size())), 0);
+  if (written && written.value == line.size()) return;
+  throw_errno(file, "cannot write the heartbeat", written ? EIO : written.error, line.size(),
+              *disk);
 }
 
 bool Lease::Held::look() {
-  struct stat about{};
   // A successor claims exactly the next generation.
   const fs::path next = cell_dir / generation_name("gen", generation + 1);
-  if (stat(next.c_str(), &about) == 0) deposed.store(true, std::memory_order_relaxed);
+  if (disk->facts(next, Links::Follow)) deposed.store(true, std::memory_order_relaxed);
   return deposed.load(std::memory_order_relaxed);
 }
 
@@ -117,13 +115,13 @@ void Lease::release() noexcept {
   }
 }
 
-LeaseState lease_state(const fs::path& cell_dir) {
+LeaseState lease_state(const fs::path& cell_dir, const Fs& disk) {
   LeaseState state;
-  state.generation = highest_claim(cell_dir);
+  state.generation = highest_claim(cell_dir, disk);
   if (state.generation == 0) return state;
-  const auto owner = read_claim(cell_dir, state.generation);
+  const auto owner = read_claim(cell_dir, state.generation, disk);
   if (owner) state.owner = *owner;
-  if (heartbeat_ended(read_heartbeat(cell_dir, state.generation))) return state;
+  if (heartbeat_ended(read_heartbeat(cell_dir, state.generation, disk))) return state;
   state.kind = owner && surely_dead(*owner) ? LeaseState::Kind::Dead : LeaseState::Kind::Held;
   return state;
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "core/base/real_fs.hpp"
 #include "storage/files/process_identity.hpp"
 
 namespace depthgrid {
@@ -47,6 +48,7 @@ class Lease {
  private:
   friend class LeaseKeeper;
   struct Held {
+    const Fs* disk = nullptr;
     std::filesystem::path cell_dir;
     std::int64_t generation = 0;
     std::atomic<bool> deposed{false}, silent{false};
@@ -70,21 +72,22 @@ struct LeaseState {
   ProcessIdentity owner;        // of that generation; empty when the claim is unreadable
 };
 
-LeaseState lease_state(const std::filesystem::path& cell_dir);
+LeaseState lease_state(const std::filesystem::path& cell_dir, const Fs& disk = real_fs());
 
 /// Highest g of the files `gen-<g>` in the folder; 0 without any.
-std::int64_t highest_claim(const std::filesystem::path& cell_dir);
+std::int64_t highest_claim(const std::filesystem::path& cell_dir, const Fs& disk = real_fs());
 
 /// Likewise of heartbeats and journals. They are written after their claim; where it has been lost,
 /// their names stay used.
-std::int64_t highest_record(const std::filesystem::path& cell_dir);
+std::int64_t highest_record(const std::filesystem::path& cell_dir, const Fs& disk = real_fs());
 
 /// Owner of `gen-<generation>`; nothing if it cannot be read.
 std::optional<ProcessIdentity> read_claim(const std::filesystem::path& cell_dir,
-                                          std::int64_t generation);
+                                          std::int64_t generation, const Fs& disk = real_fs());
 
 /// Content of `hb-<generation>`; "" if unreadable. Observers compare it and look for the end mark.
-std::string read_heartbeat(const std::filesystem::path& cell_dir, std::int64_t generation);
+std::string read_heartbeat(const std::filesystem::path& cell_dir, std::int64_t generation,
+                           const Fs& disk = real_fs());
 bool heartbeat_ended(const std::string& heartbeat);
 
 }  // namespace depthgrid

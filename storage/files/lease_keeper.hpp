@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/real_fs.hpp"
 #include "storage/files/lease.hpp"
 #include "storage/files/process_identity.hpp"
 
@@ -31,7 +32,8 @@ struct LeaseOptions {
 /// Errors of the filesystem are ridden out for ttl/2; then Lease::silent() tells the owner to stop.
 class LeaseKeeper {
  public:
-  explicit LeaseKeeper(const LeaseOptions& options = {});
+  /// @param disk  outlives it, and its leases.
+  explicit LeaseKeeper(const LeaseOptions& options = {}, const Fs& disk = real_fs());
   /// Ends the thread; leases still held are no longer kept alive.
   ~LeaseKeeper();
   LeaseKeeper(const LeaseKeeper&) = delete;
@@ -42,7 +44,8 @@ class LeaseKeeper {
   /// at most ttl/3: in a longer pause this process or the filesystem may itself have stalled, and
   /// the owner with it. Never waits: call again later.
   /// @return  nothing if another process has the cell or was faster.
-  /// @throws  StorageError if the folder cannot be written; nothing is claimed then.
+  /// @throws  StorageError if the folder cannot be written, or the last claim is another user's and
+  ///          the store is not shared (Fs::access()); nothing is claimed then.
   std::optional<Lease> try_acquire(const std::filesystem::path& cell_dir);
 
   /// Whether try_acquire() would claim the cell now. Counts as a look at its owner's heartbeat.
@@ -58,6 +61,8 @@ class LeaseKeeper {
   /// Time on this observer's clock.
   std::chrono::steady_clock::time_point now() const { return options_.now(); }
   std::chrono::milliseconds ttl() const { return options_.ttl; }
+  /// By which it claims: that of the store.
+  const Fs& fs() const { return disk_; }
 
  private:
   struct Seen {
@@ -69,9 +74,12 @@ class LeaseKeeper {
   bool stood_still(const std::filesystem::path& cell_dir, std::int64_t generation,
                    const std::string& heartbeat);
   bool free_after(const std::filesystem::path& cell_dir, std::int64_t last);
+  void require_own(const std::filesystem::path& cell_dir, std::int64_t last) const;
+  void withdraw(const std::filesystem::path& cell_dir, std::int64_t generation);
   void run();
 
   LeaseOptions options_;
+  const Fs& disk_;
   ProcessIdentity identity_;
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -1,12 +1,13 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "storage/files/publish.hpp"
+#include "core/base/real_fs.hpp"
 
 namespace depthgrid {
 
@@ -23,16 +24,16 @@ class LineLog {
   /// @param line  without its end. Behind a line that could not be written whole, the next one
   ///              begins anew.
   /// @throws StorageError (CantCreate)
-  void append(std::string_view line);
+  void append(std::string_view line, const Fs& disk = real_fs());
 
  private:
   std::filesystem::path file_;
-  Fd fd_;
+  std::unique_ptr<OpenFile> open_;
   bool torn_ = false;
 };
 
 /// The whole lines of such a file, without their ends; a torn last one is left out. None if there
 /// is no file or it cannot be read.
-std::vector<std::string> whole_lines(const std::filesystem::path& file);
+std::vector<std::string> whole_lines(const std::filesystem::path& file, const Fs& disk = real_fs());
 
 }  // namespace depthgrid

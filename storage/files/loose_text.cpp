@@ -1,28 +1,26 @@
 #include "storage/files/loose_text.hpp"
 
-#include <chrono>
-#include <fstream>
-#include <iterator>
-#include <system_error>
+#include <span>
 
 #include "core/base/nan.hpp"
 
 namespace depthgrid {
 
-std::string loose_text(const std::filesystem::path& file, std::uint64_t offset) {
-  std::error_code unknown;
-  if (!std::filesystem::is_regular_file(file, unknown)) return {};
-  std::ifstream in(file, std::ios::binary);
-  if (offset > 0) in.seekg(static_cast<std::streamoff>(offset));
-  return in ? std::string{std::istreambuf_iterator<char>(in), {}} : std::string();
+std::string loose_text(const std::filesystem::path& file, std::uint64_t offset, const Fs& disk) {
+  return disk.read(file, offset).value;
 }
 
-double written_time(const std::filesystem::path& file) {
-  std::error_code unknown;
-  const auto written = std::filesystem::last_write_time(file, unknown);
-  if (unknown) return kNaN;
-  const auto since_1970 = std::chrono::file_clock::to_sys(written).time_since_epoch();
-  return std::chrono::duration<double>(since_1970).count();
+bool put_loose_text(const std::filesystem::path& file, std::string_view text, OpenHow how,
+                    const Fs& disk) {
+  const auto [open, error] = disk.open(file, how);
+  if (error != 0) return false;
+  const auto written = open->write(std::as_bytes(std::span(text)));
+  return written && written.value == text.size();
+}
+
+double written_time(const std::filesystem::path& file, const Fs& disk) {
+  const auto about = disk.facts(file, Links::Follow);
+  return about ? unix_seconds(about.value.modified) : kNaN;
 }
 
 }  // namespace depthgrid

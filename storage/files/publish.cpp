@@ -2,16 +2,12 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <cstring>
+#include <memory>
 #include <random>
-#include <system_error>
+#include <utility>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "core/base/error.hpp"
 #include "core/base/fault_point.hpp"
@@ -23,9 +19,6 @@ namespace depthgrid {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr mode_t kFileMode = 0640;
-constexpr mode_t kFolderMode = 0750;
 
 /// How often a file that another process removed is written again.
 constexpr int kTimesAgain = 3;
@@ -39,108 +32,117 @@ fs::path folder_of(const fs::path& file) {
   return file.has_parent_path() ? file.parent_path() : fs::path(".");
 }
 
-Fd open_folder(const fs::path& folder) {
-  Fd fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd) throw_errno(folder, "cannot open the folder", errno);
-  return fd;
+std::unique_ptr<OpenFolder> open_folder(const fs::path& folder, const Fs& disk) {
+  auto [open, error] = disk.open_folder(folder);
+  if (error != 0) throw_errno(folder, "cannot open the folder", error, 0, disk);
+  return std::move(open);
 }
 
-void sync_or_throw(int fd, const fs::path& path, std::uint64_t bytes = 0) {
-  if (fsync(fd) != 0) throw_errno(path, "cannot sync", errno, bytes);
-}
+/// A file that is about to get its name.
+struct Publication {
+  const Fs& disk;
+  const fs::path& target;
+  OpenFolder& folder;  // the target's
+  How how;
 
-/// A disk that a test has filled, see fault_point.hpp.
-void fail_on_order(const fs::path& target, std::uint64_t bytes) {
-  if (disk_full_on_order()) throw_errno(target, "cannot write", ENOSPC, bytes);
-}
+  [[noreturn]] void fail(const std::string& what, int error, std::uint64_t bytes = 0) const {
+    throw_errno(target, what, error, bytes, disk);
+  }
 
-/// True if `name` is the file open as `fd`: a rename or link that happened despite an error.
-bool is_file(int folder, const std::string& name, int fd) {
-  struct stat at{};
-  struct stat ours{};
-  return fstatat(folder, name.c_str(), &at, AT_SYMLINK_NOFOLLOW) == 0 && fstat(fd, &ours) == 0 &&
-         at.st_ino == ours.st_ino && at.st_dev == ours.st_dev;
+  void require_synced(int error, std::uint64_t bytes = 0) const {
+    if (error != 0) fail("cannot sync", error, bytes);
+  }
+
+  /// A disk that a test has filled, see fault_point.hpp.
+  void fail_on_order(std::uint64_t bytes) const {
+    if (disk_full_on_order()) fail("cannot write", ENOSPC, bytes);
+  }
+
+  [[noreturn]] void fail_swept() const {
+    fail("another process has swept the unfinished file away", ENOENT);
+  }
+};
+
+/// True if `name` is the open file: a rename or link that happened despite an error.
+bool is_file(OpenFolder& folder, const std::string& name, OpenFile& file) {
+  const auto at = folder.facts(name);
+  const auto ours = at ? file.facts() : at;
+  return at && ours && at.value.inode == ours.value.inode && at.value.device == ours.value.device;
 }
 
 /// True if the file has no name any more: the folder's next owner removed it.
-bool is_swept(int fd) {
-  struct stat ours{};
-  if (fstat(fd, &ours) != 0) return errno == ESTALE;  // on a network filesystem
-  return ours.st_nlink == 0;
+bool is_swept(OpenFile& file) {
+  const auto [ours, error] = file.facts();
+  if (error != 0) return error == ESTALE;  // on a network filesystem
+  return ours.links == 0;
 }
 
 /// Gives the complete file `scratch` its final name.
-Installed install(int folder, const std::string& scratch, const fs::path& target, int fd, How how) {
-  const std::string name = target.filename();
-  if (how == How::Replace) {
-    if (renameat(folder, scratch.c_str(), folder, name.c_str()) == 0) return Installed::Yes;
-    const int code = errno;
-    if (is_file(folder, name, fd)) return Installed::Yes;
-    if (code == ENOENT && is_swept(fd)) return Installed::Swept;
-    if (code == EISDIR) {  // a folder in the way: only damage puts one there
-      log(LogLevel::Warning,
-          target.string() + ": a folder is in the way; it is now " + set_aside(target).string());
-      if (renameat(folder, scratch.c_str(), folder, name.c_str()) == 0) return Installed::Yes;
+Installed install(const Publication& to, const std::string& scratch, OpenFile& file) {
+  const std::string name = to.target.filename();
+  OpenFolder& folder = to.folder;
+  if (to.how == How::Replace) {
+    const int error = folder.rename(scratch, name);
+    if (error == 0 || is_file(folder, name, file)) return Installed::Yes;
+    if (error == ENOENT && is_swept(file)) return Installed::Swept;
+    if (error == EISDIR) {  // a folder in the way: only damage puts one there
+      log(LogLevel::Warning, to.target.string() + ": a folder is in the way; it is now " +
+                                 set_aside(to.target, to.disk).string());
+      if (folder.rename(scratch, name) == 0) return Installed::Yes;
     }
-    throw_errno(target, "cannot rename into place", code);
+    to.fail("cannot rename into place", error);
   }
-  bool made = linkat(folder, scratch.c_str(), folder, name.c_str(), 0) == 0;
-  if (!made) {
-    const int code = errno;
-    made = is_file(folder, name, fd);
-    if (!made && code == ENOENT && is_swept(fd)) return Installed::Swept;
-    if (!made && code != EEXIST) throw_errno(target, "cannot link into place", code);
-  }
-  unlinkat(folder, scratch.c_str(), 0);
+  const int error = folder.link(scratch, name);
+  const bool made = error == 0 || is_file(folder, name, file);
+  if (!made && error == ENOENT && is_swept(file)) return Installed::Swept;
+  if (!made && error != EEXIST) to.fail("cannot link into place", error);
+  folder.remove(scratch);
   return made ? Installed::Yes : Installed::NotFirst;
 }
 
-[[noreturn]] void throw_swept(const fs::path& target) {
-  throw_errno(target, "another process has swept the unfinished file away", ENOENT);
-}
-
-Installed try_publish(int folder, const fs::path& target, std::span<const std::byte> bytes,
-                      How how) {
+Installed try_publish(const Publication& to, std::span<const std::byte> bytes) {
   const std::string scratch = scratch_name("").filename();
-  const Fd fd(openat(folder, scratch.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                     kFileMode));
-  if (!fd) throw_errno(target, "cannot create a file beside it", errno, bytes.size());
+  const auto [file, error] = to.folder.create(scratch);
+  if (error != 0) to.fail("cannot create a file beside it", error, bytes.size());
   try {
-    fail_on_order(target, bytes.size());
-    write_all(fd.get(), bytes, target);
-    sync_or_throw(fd.get(), target, bytes.size());
-    const Installed done = install(folder, scratch, target, fd.get(), how);
-    if (done == Installed::Yes) sync_or_throw(folder, target);
+    to.fail_on_order(bytes.size());
+    write_all(*file, bytes, to.target, to.disk);
+    to.require_synced(file->sync(), bytes.size());
+    const Installed done = install(to, scratch, *file);
+    if (done == Installed::Yes) to.require_synced(to.folder.sync());
     return done;
   } catch (...) {
-    unlinkat(folder, scratch.c_str(), 0);
+    to.folder.remove(scratch);
     throw;
   }
 }
 
-bool publish(const fs::path& target, std::span<const std::byte> bytes, How how) {
-  const Fd folder = open_folder(folder_of(target));
+bool publish(const fs::path& target, std::span<const std::byte> bytes, How how, const Fs& disk) {
+  const auto folder = open_folder(folder_of(target), disk);
+  const Publication to{disk, target, *folder, how};
   for (int again = 0; again <= kTimesAgain; ++again) {
-    const Installed done = try_publish(folder.get(), target, bytes, how);
+    const Installed done = try_publish(to, bytes);
     if (done != Installed::Swept) return done == Installed::Yes;
   }
-  throw_swept(target);
+  to.fail_swept();
 }
 
-bool install_file(const fs::path& target, const fs::path& scratch, How how) {
-  const Fd folder = open_folder(folder_of(target));
-  const Fd fd(open(scratch.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-  if (!fd) throw_errno(scratch, "cannot open", errno);
+bool install_file(const fs::path& target, const fs::path& scratch, How how, const Fs& disk) {
+  const auto folder = open_folder(folder_of(target), disk);
+  const Publication to{disk, target, *folder, how};
+  const auto [file, error] = disk.open(scratch, OpenHow::Read);
+  if (error != 0) throw_errno(scratch, "cannot open", error, 0, disk);
   try {
-    std::error_code unknown;
-    fail_on_order(target, fs::file_size(scratch, unknown));
-    sync_or_throw(fd.get(), scratch);
-    const Installed done = install(folder.get(), scratch.filename(), target, fd.get(), how);
-    if (done == Installed::Swept) throw_swept(target);
-    if (done == Installed::Yes) sync_or_throw(folder.get(), target);
+    to.fail_on_order(file->facts().value.size);
+    if (const int code = file->sync(); code != 0) {
+      throw_errno(scratch, "cannot sync", code, 0, disk);
+    }
+    const Installed done = install(to, scratch.filename(), *file);
+    if (done == Installed::Swept) to.fail_swept();
+    if (done == Installed::Yes) to.require_synced(folder->sync());
     return done == Installed::Yes;
   } catch (...) {
-    unlink(scratch.c_str());
+    disk.remove(scratch);
     throw;
   }
 }
@@ -151,32 +153,28 @@ std::span<const std::byte> bytes_of(std::string_view text) {
 
 }  // namespace
 
-void FdTraits::release(Handle fd) noexcept {
-  if (close(fd) != 0) log(LogLevel::Warning, std::string("close: ") + std::strerror(errno));
+void publish_replace(const fs::path& target, std::span<const std::byte> bytes, const Fs& disk) {
+  publish(target, bytes, How::Replace, disk);
 }
 
-void publish_replace(const fs::path& target, std::span<const std::byte> bytes) {
-  publish(target, bytes, How::Replace);
+bool publish_once(const fs::path& target, std::span<const std::byte> bytes, const Fs& disk) {
+  return publish(target, bytes, How::Once, disk);
 }
 
-bool publish_once(const fs::path& target, std::span<const std::byte> bytes) {
-  return publish(target, bytes, How::Once);
+void publish_replace(const fs::path& target, std::string_view text, const Fs& disk) {
+  publish(target, bytes_of(text), How::Replace, disk);
 }
 
-void publish_replace(const fs::path& target, std::string_view text) {
-  publish(target, bytes_of(text), How::Replace);
+bool publish_once(const fs::path& target, std::string_view text, const Fs& disk) {
+  return publish(target, bytes_of(text), How::Once, disk);
 }
 
-bool publish_once(const fs::path& target, std::string_view text) {
-  return publish(target, bytes_of(text), How::Once);
+void install_replace(const fs::path& target, const fs::path& scratch, const Fs& disk) {
+  install_file(target, scratch, How::Replace, disk);
 }
 
-void install_replace(const fs::path& target, const fs::path& scratch) {
-  install_file(target, scratch, How::Replace);
-}
-
-bool install_once(const fs::path& target, const fs::path& scratch) {
-  return install_file(target, scratch, How::Once);
+bool install_once(const fs::path& target, const fs::path& scratch, const Fs& disk) {
+  return install_file(target, scratch, How::Once, disk);
 }
 
 fs::path scratch_name(const fs::path& folder) {
@@ -184,75 +182,85 @@ fs::path scratch_name(const fs::path& folder) {
   return folder / fmt::format("{}{}-{:08x}", kScratchPrefix, process_tag(), random());
 }
 
-void remove_scratch(const fs::path& folder) noexcept {
-  std::error_code ignored;
-  for (fs::directory_iterator it(folder, ignored), end; !ignored && it != end;
-       it.increment(ignored)) {
-    std::error_code gone;
-    if (it->path().filename().string().starts_with(kScratchPrefix)) fs::remove(it->path(), gone);
+void remove_scratch(const fs::path& folder, const Fs& disk) noexcept {
+  for (const fs::path& file : disk.entries(folder)) {
+    if (file.filename().string().starts_with(kScratchPrefix)) disk.remove(file);
   }
 }
 
-void remove_dead_scratch(const fs::path& folder) noexcept {
+void remove_dead_scratch(const fs::path& folder, const Fs& disk) noexcept {
   constexpr auto kForgotten = std::chrono::hours(24);  // older than any file that is being written
-  std::error_code ignored;
-  for (fs::directory_iterator it(folder, ignored), end; !ignored && it != end;
-       it.increment(ignored)) {
-    const std::string name = it->path().filename();
+  for (const fs::path& file : disk.entries(folder)) {
+    const std::string name = file.filename();
     if (!name.starts_with(kScratchPrefix)) continue;
-    std::error_code gone;
-    const auto age = fs::file_time_type::clock::now() - it->last_write_time(gone);
-    const bool forgotten = !gone && age > kForgotten;
-    if (forgotten || surely_dead_tag(name.substr(kScratchPrefix.size()))) {
-      fs::remove(it->path(), gone);
-    }
+    const auto about = disk.facts(file, Links::Follow);
+    const auto age = std::chrono::system_clock::now() - about.value.modified;
+    const bool forgotten = about && age > kForgotten;
+    if (forgotten || surely_dead_tag(name.substr(kScratchPrefix.size()))) disk.remove(file);
   }
 }
 
-void write_all(int fd, std::span<const std::byte> bytes, const fs::path& file) {
+void write_all(OpenFile& file, std::span<const std::byte> bytes, const fs::path& path,
+               const Fs& disk) {
   const std::uint64_t needed = bytes.size();
   while (!bytes.empty()) {
-    const ssize_t n = write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw_errno(file, "cannot write", errno, needed);
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
+    const auto [written, error] = file.write(bytes);
+    if (error == EINTR) continue;
+    if (error != 0) throw_errno(path, "cannot write", error, needed, disk);
+    bytes = bytes.subspan(written);
   }
 }
 
-void sync_folder(const fs::path& folder) {
-  sync_or_throw(open_folder(folder).get(), folder);
+void sync_folder(const fs::path& folder, const Fs& disk) {
+  const int error = open_folder(folder, disk)->sync();
+  if (error != 0) throw_errno(folder, "cannot sync", error, 0, disk);
 }
 
-void make_folders(const fs::path& folder) {
+void make_folders(const fs::path& folder, const Fs& disk) {
   const fs::path name = folder.has_filename() ? folder : folder.parent_path();
   if (name.empty()) return;
   constexpr int kTries = 8;  // another process may remove the parent as often as it is made
-  int code = mkdir(name.c_str(), kFolderMode) == 0 ? 0 : errno;
-  for (int i = 0; i < kTries && code == ENOENT && name.has_parent_path(); ++i) {
-    make_folders(name.parent_path());  // no error if another process was faster
-    code = mkdir(name.c_str(), kFolderMode) == 0 ? 0 : errno;
+  int error = disk.make_folder(name);
+  for (int i = 0; i < kTries && error == ENOENT && name.has_parent_path(); ++i) {
+    make_folders(name.parent_path(), disk);  // no error if another process was faster
+    error = disk.make_folder(name);
   }
-  if (code == 0) return sync_folder(folder_of(name));
-  std::error_code unreadable;
-  if (code != EEXIST || !fs::is_directory(name, unreadable)) {
-    throw_errno(name, "cannot make the folder", code);
+  if (error == 0) return sync_folder(folder_of(name), disk);
+  if (error != EEXIST || !disk.is_folder(name)) {
+    throw_errno(name, "cannot make the folder", error, 0, disk);
   }
 }
 
+namespace {
+
+/// What a full disk lacks, and what to do.
+std::string space_note(const Fs& disk, const fs::path& path, int code, std::uint64_t needed_bytes) {
+  const auto space = disk.space(folder_of(path));
+  const bool inodes = space && code == ENOSPC && space.value.counts_files && space.value.files == 0;
+  std::string message;
+  message += fmt::format("; needed {} bytes, free {}", needed_bytes,
+                         space ? std::to_string(space.value.bytes) : "unknown");
+  if (inodes) message += " and no inode: the filesystem cannot hold another file";
+  message += code == EDQUOT ? "; free some of your quota"
+             : inodes       ? "; remove some files"
+                            : "; free some space";
+  return message + " and run the same command again";
+}
+
+}  // namespace
+
 void throw_errno(const fs::path& path, const std::string& what, int code,
-                 std::uint64_t needed_bytes) {
+                 std::uint64_t needed_bytes, const Fs& disk) {
   std::string message = fmt::format("{}: {} (errno {})", what, std::strerror(code), code);
-  if (code == ENOSPC || code == EDQUOT) {
-    struct statvfs space{};
-    const bool known = statvfs(folder_of(path).c_str(), &space) == 0;
-    const bool inodes = known && code == ENOSPC && space.f_files > 0 && space.f_favail == 0;
-    message += fmt::format("; needed {} bytes, free {}", needed_bytes,
-                           known ? std::to_string(space.f_bavail * space.f_frsize) : "unknown");
-    if (inodes) message += " and no inode: the filesystem cannot hold another file";
-    message += code == EDQUOT ? "; free some of your quota"
-               : inodes       ? "; remove some files"
-                              : "; free some space";
-    message += " and run the same command again";
+  if (code == ENOSPC || code == EDQUOT) message += space_note(disk, path, code, needed_bytes);
+  if (code == EACCES || code == EPERM) {
+    message += owner_note(disk, path) + "; ask its owner for access, or choose another place";
+  }
+  if (code == EROFS) message += "; it can only be read there: choose another place";
+  if (code == EIO || code == ESTALE) {
+    message +=
+        "; a fault of the disk or of the server that it is on: once that is mended, run the "
+        "same command again";
   }
   throw StorageError(path, message);
 }

@@ -4,11 +4,10 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <memory>
+#include <utility>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/error.hpp"
 #include "storage/files/crc32c.hpp"
@@ -59,21 +58,21 @@ SealInfo parse_block(std::span<const std::byte> block, const fs::path& name) {
   return {header.generation, header.length, header.digest};
 }
 
-Fd open_regular(const fs::path& file) {
-  Fd fd(open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
-  if (!fd && errno == ENOENT) throw StorageError(file, "no such file", ExitCode::NoInput);
-  if (!fd && errno == ELOOP) bad(file, "a symbolic link, which is not followed");
-  if (!fd) throw_errno(file, "cannot open", errno);
-  struct stat about{};
-  if (fstat(fd.get(), &about) != 0) throw_errno(file, "cannot stat", errno);
-  if (!S_ISREG(about.st_mode)) bad(file, "not a regular file");
-  return fd;
+std::unique_ptr<OpenFile> open_regular(const fs::path& file, const Fs& disk) {
+  auto [open, error] = disk.open(file, OpenHow::Read);
+  if (error == ENOENT) throw StorageError(file, "no such file", ExitCode::NoInput);
+  if (error == ELOOP) bad(file, "a symbolic link, which is not followed");
+  if (error != 0) throw_errno(file, "cannot open", error, 0, disk);
+  const auto about = open->facts();
+  if (!about) throw_errno(file, "cannot stat", about.error, 0, disk);
+  if (about.value.kind != FileKind::File) bad(file, "not a regular file");
+  return std::move(open);
 }
 
-SealInfo read_seal(int fd, const fs::path& file) {
+SealInfo read_seal(OpenFile& file, const fs::path& path) {
   std::vector<std::byte> block(kSealBytes);
-  block.resize(read_up_to(fd, block, 0, file));
-  return parse_block(block, file);
+  block.resize(read_up_to(file, block, 0, path));
+  return parse_block(block, path);
 }
 
 }  // namespace
@@ -96,11 +95,11 @@ void seal_image(std::span<std::byte> file, std::int64_t generation) {
   std::ranges::copy(seal_block({generation, rest.size(), sha256(rest)}), file.begin());
 }
 
-SealInfo measure_rest(int fd, const fs::path& file) {
+SealInfo measure_rest(OpenFile& file, const fs::path& path) {
   SealInfo out;
   Sha256Stream stream;
   std::vector<std::byte> piece(kPieceBytes);
-  while (const std::size_t n = read_up_to(fd, piece, kSealBytes + out.length, file)) {
+  while (const std::size_t n = read_up_to(file, piece, kSealBytes + out.length, path)) {
     stream.update(std::span<const std::byte>(piece).first(n));
     out.length += n;
   }
@@ -108,10 +107,10 @@ SealInfo measure_rest(int fd, const fs::path& file) {
   return out;
 }
 
-SealInfo verify_sealed_file(const fs::path& file) {
-  const Fd fd = open_regular(file);
-  const SealInfo seal = read_seal(fd.get(), file);
-  const SealInfo found = measure_rest(fd.get(), file);
+SealInfo verify_sealed_file(const fs::path& file, const Fs& disk) {
+  const auto open = open_regular(file, disk);
+  const SealInfo seal = read_seal(*open, file);
+  const SealInfo found = measure_rest(*open, file);
   if (found.length != seal.length) {
     bad(file, fmt::format("{} bytes behind the seal, {} expected: cut off or added to",
                           found.length, seal.length));
@@ -123,46 +122,46 @@ SealInfo verify_sealed_file(const fs::path& file) {
   return seal;
 }
 
-std::optional<SealInfo> peek_seal(const fs::path& file) {
+std::optional<SealInfo> peek_seal(const fs::path& file, const Fs& disk) {
   try {
-    return read_seal(open_regular(file).get(), file);
+    return read_seal(*open_regular(file, disk), file);
   } catch (const StorageError&) {
     return std::nullopt;
   }
 }
 
-std::size_t read_up_to(int fd, std::span<std::byte> bytes, std::uint64_t at, const fs::path& file) {
+std::size_t read_up_to(OpenFile& file, std::span<std::byte> bytes, std::uint64_t at,
+                       const fs::path& path) {
   std::size_t done = 0;
   while (done < bytes.size()) {
-    const ssize_t n =
-        pread(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(at + done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw_errno(file, "cannot read", errno);
-    if (n == 0) break;
-    done += static_cast<std::size_t>(n);
+    const auto [read, error] = file.read_at(bytes.subspan(done), at + done);
+    if (error == EINTR) continue;
+    if (error != 0) throw_errno(path, "cannot read", error);
+    if (read == 0) break;
+    done += read;
   }
   return done;
 }
 
-std::vector<std::byte> read_file(const fs::path& file) {
-  const Fd fd = open_regular(file);
-  struct stat about{};
-  if (fstat(fd.get(), &about) != 0) throw_errno(file, "cannot stat", errno);
-  std::vector<std::byte> bytes(static_cast<std::size_t>(about.st_size));
-  bytes.resize(read_up_to(fd.get(), bytes, 0, file));
+std::vector<std::byte> read_file(const fs::path& file, const Fs& disk) {
+  const auto open = open_regular(file, disk);
+  const auto about = open->facts();
+  if (!about) throw_errno(file, "cannot stat", about.error, 0, disk);
+  std::vector<std::byte> bytes(about.value.size);
+  bytes.resize(read_up_to(*open, bytes, 0, file));
   return bytes;
 }
 
-std::string read_text_file(const fs::path& file) {
-  const std::vector<std::byte> bytes = read_file(file);
+std::string read_text_file(const fs::path& file, const Fs& disk) {
+  const std::vector<std::byte> bytes = read_file(file, disk);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-bool file_equals(const fs::path& file, std::span<const std::byte> bytes) {
-  const Fd fd = open_regular(file);
+bool file_equals(const fs::path& file, std::span<const std::byte> bytes, const Fs& disk) {
+  const auto open = open_regular(file, disk);
   std::vector<std::byte> piece(kPieceBytes);
   std::size_t done = 0;
-  while (const std::size_t n = read_up_to(fd.get(), piece, done, file)) {
+  while (const std::size_t n = read_up_to(*open, piece, done, file)) {
     if (n > bytes.size() - done || std::memcmp(piece.data(), bytes.data() + done, n) != 0) {
       return false;
     }

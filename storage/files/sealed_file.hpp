@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/digest.hpp"
+#include "core/base/real_fs.hpp"
 
 namespace depthgrid {
 
@@ -33,27 +34,28 @@ void seal_image(std::span<std::byte> file, std::int64_t generation);
 std::vector<std::byte> seal_block(const SealInfo& info);
 
 /// Length and digest of what follows the seal's block in an open file; the generation stays 0.
-/// @param file  its name, for messages. @throws StorageError (CantCreate) with errno.
-SealInfo measure_rest(int fd, const std::filesystem::path& file);
+/// @param path  its name, for messages. @throws StorageError (CantCreate) with errno.
+SealInfo measure_rest(OpenFile& file, const std::filesystem::path& path);
 
 /// Reads the whole file and checks its seal. @throws StorageError: NoInput, or BadData with the
 /// reason: no seal, unknown format, truncated, damaged.
-SealInfo verify_sealed_file(const std::filesystem::path& file);
+SealInfo verify_sealed_file(const std::filesystem::path& file, const Fs& disk = real_fs());
 
 /// The seal alone, not checked against the rest: a cheap way to tell whether a file has changed.
 /// Nothing if the file is missing, too short or has no valid seal block.
-std::optional<SealInfo> peek_seal(const std::filesystem::path& file);
+std::optional<SealInfo> peek_seal(const std::filesystem::path& file, const Fs& disk = real_fs());
 
 /// Reads from offset `at` until `bytes` is full or the file ends. @return how many bytes were read.
-std::size_t read_up_to(int fd, std::span<std::byte> bytes, std::uint64_t at,
-                       const std::filesystem::path& file);
+std::size_t read_up_to(OpenFile& file, std::span<std::byte> bytes, std::uint64_t at,
+                       const std::filesystem::path& path);
 
 /// All bytes of a regular file; symbolic links are not followed.
 /// @throws StorageError (NoInput if absent, else CantCreate with errno).
-std::vector<std::byte> read_file(const std::filesystem::path& file);
-std::string read_text_file(const std::filesystem::path& file);
+std::vector<std::byte> read_file(const std::filesystem::path& file, const Fs& disk = real_fs());
+std::string read_text_file(const std::filesystem::path& file, const Fs& disk = real_fs());
 
 /// True if the file holds exactly these bytes; read in chunks. Errors as for read_file().
-bool file_equals(const std::filesystem::path& file, std::span<const std::byte> bytes);
+bool file_equals(const std::filesystem::path& file, std::span<const std::byte> bytes,
+                 const Fs& disk = real_fs());
 
 }  // namespace depthgrid

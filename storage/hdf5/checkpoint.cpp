@@ -5,7 +5,6 @@
 #include <optional>
 #include <set>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -57,26 +56,27 @@ std::optional<CheckpointFile> parse_name(const fs::path& file) {
 }
 
 /// Moves a bad file out of the way, with the reason beside it; if that fails, it simply stays.
-void set_aside(const CheckpointFile& bad, const std::string& reason) {
+void set_aside(const CheckpointFile& bad, const std::string& reason, const Fs& disk) {
   try {
     const fs::path folder = bad.file.parent_path() / "corrupt";
-    make_folders(folder);
-    publish_replace(folder / (bad.file.filename().string() + ".reason.txt"), reason + "\n");
-    fs::rename(bad.file, folder / bad.file.filename());
+    make_folders(folder, disk);
+    publish_replace(folder / (bad.file.filename().string() + ".reason.txt"), reason + "\n", disk);
+    const int error = disk.rename(bad.file, folder / bad.file.filename());
+    if (error != 0) throw_errno(bad.file, "cannot be moved to corrupt/", error, 0, disk);
   } catch (const std::exception& e) {
     log(LogLevel::Warning, e.what());
   }
 }
 
-void prune(const fs::path& cell_dir, int keep_last, std::span<const std::int64_t> kept_steps) {
+void prune(const fs::path& cell_dir, int keep_last, std::span<const std::int64_t> kept_steps,
+           const Fs& disk) {
   std::set<std::int64_t> steps;  // newest first, as listed
   const auto newest = static_cast<std::size_t>(std::max(2, keep_last));
-  for (const CheckpointFile& file : list_checkpoints(cell_dir)) {
+  for (const CheckpointFile& file : list_checkpoints(cell_dir, disk)) {
     const bool new_step = steps.insert(file.step).second;
     const bool wanted = std::ranges::find(kept_steps, file.step) != kept_steps.end();
     if (new_step && (steps.size() <= newest || wanted)) continue;
-    std::error_code stays;  // a surplus file does no harm
-    fs::remove(file.file, stays);
+    disk.remove(file.file);  // a surplus file that stays does no harm
   }
 }
 
@@ -188,10 +188,10 @@ LoadedCheckpoint load(const CheckpointFile& at, std::int64_t sealed_generation,
 /// with one contiguous float32 dataset per tensor, whose attribute `sha256` is the digest of its
 /// bytes in memory. Large files are built in `cell_dir`.
 std::vector<std::byte> checkpoint_image(const fs::path& cell_dir, std::int64_t generation,
-                                        const CheckpointData& data) {
+                                        const CheckpointData& data, const Fs& disk) {
   std::uint64_t bytes = 0;
   for (const TensorView& tensor : data.tensors) bytes += tensor.data.size_bytes();
-  H5Scratch scratch(cell_dir, bytes);
+  H5Scratch scratch(cell_dir, bytes, disk);
   const hid_t file = scratch.file();
   h5_put(file, "format", std::string(kFormatName));
   h5_put(file, "format_version", kFormat);
@@ -211,9 +211,10 @@ std::vector<std::byte> checkpoint_image(const fs::path& cell_dir, std::int64_t g
 
 /// Reads a whole checkpoint and compares each tensor with its digest.
 /// @throws StorageError (BadData) with the reason, also if HDF5 rejects the file.
-LoadedCheckpoint read_checkpoint(const CheckpointFile& at, const std::string& config_digest) {
+LoadedCheckpoint read_checkpoint(const CheckpointFile& at, const std::string& config_digest,
+                                 const Fs& disk) {
   h5_quiet();
-  const SealInfo seal = verify_sealed_file(at.file);
+  const SealInfo seal = verify_sealed_file(at.file, disk);
   try {
     return load(at, seal.generation, config_digest);
   } catch (const Error& error) {  // a sealed file that HDF5 rejects is damaged
@@ -223,12 +224,10 @@ LoadedCheckpoint read_checkpoint(const CheckpointFile& at, const std::string& co
 
 }  // namespace
 
-std::vector<CheckpointFile> list_checkpoints(const fs::path& cell_dir) {
+std::vector<CheckpointFile> list_checkpoints(const fs::path& cell_dir, const Fs& disk) {
   std::vector<CheckpointFile> files;
-  std::error_code absent;
-  for (fs::directory_iterator it(cell_dir, absent), end; !absent && it != end;
-       it.increment(absent)) {
-    if (auto file = parse_name(it->path())) files.push_back(std::move(*file));
+  for (const fs::path& entry : disk.entries(cell_dir)) {
+    if (auto file = parse_name(entry)) files.push_back(std::move(*file));
   }
   std::ranges::sort(files, [](const CheckpointFile& a, const CheckpointFile& b) {
     return std::pair(a.step, a.generation) > std::pair(b.step, b.generation);
@@ -236,50 +235,50 @@ std::vector<CheckpointFile> list_checkpoints(const fs::path& cell_dir) {
   return files;
 }
 
-std::int64_t newest_step(const fs::path& cell_dir) {
-  const std::vector<CheckpointFile> files = list_checkpoints(cell_dir);
+std::int64_t newest_step(const fs::path& cell_dir, const Fs& disk) {
+  const std::vector<CheckpointFile> files = list_checkpoints(cell_dir, disk);
   return files.empty() ? 0 : files.front().step;
 }
 
 fs::path publish_checkpoint(const fs::path& cell_dir, std::int64_t generation,
                             const CheckpointData& data, int keep_last,
-                            std::span<const std::int64_t> kept_steps) {
+                            std::span<const std::int64_t> kept_steps, const Fs& disk) {
   const fs::path target = cell_dir / file_name(data.step, generation);
-  const std::vector<std::byte> image = checkpoint_image(cell_dir, generation, data);
-  publish_replace(target, image);
-  if (!file_equals(target, image)) {
-    std::error_code gone;
-    fs::remove(target, gone);
+  const std::vector<std::byte> image = checkpoint_image(cell_dir, generation, data, disk);
+  publish_replace(target, image, disk);
+  if (!file_equals(target, image, disk)) {
+    disk.remove(target);
     throw StorageError(target, "reads back differently from what was written: check the disk");
   }
-  prune(cell_dir, keep_last, kept_steps);
+  prune(cell_dir, keep_last, kept_steps, disk);
   return target;
 }
 
 CheckpointSearch newest_checkpoint(const fs::path& cell_dir, const std::string& config_digest,
-                                   const CheckpointObjection& objection) {
+                                   const CheckpointObjection& objection, const Fs& disk) {
   CheckpointSearch search;
-  for (const CheckpointFile& file : list_checkpoints(cell_dir)) {
+  for (const CheckpointFile& file : list_checkpoints(cell_dir, disk)) {
     try {
-      LoadedCheckpoint found = read_checkpoint(file, config_digest);
+      LoadedCheckpoint found = read_checkpoint(file, config_digest, disk);
       const std::string why = objection ? objection(found) : "";
       if (!why.empty()) throw StorageError(file.file, why, ExitCode::BadData);
       search.found = std::move(found);
       return search;
     } catch (const StorageError& e) {
       search.rejected.push_back(file.file.filename().string() + ": " + e.what());
-      if (e.code() == ExitCode::BadData) set_aside(file, e.what());
+      if (e.code() == ExitCode::BadData) set_aside(file, e.what(), disk);
     }
   }
   return search;
 }
 
 std::optional<LoadedCheckpoint> checkpoint_at(const fs::path& cell_dir,
-                                              const std::string& config_digest, std::int64_t step) {
-  for (const CheckpointFile& file : list_checkpoints(cell_dir)) {
+                                              const std::string& config_digest, std::int64_t step,
+                                              const Fs& disk) {
+  for (const CheckpointFile& file : list_checkpoints(cell_dir, disk)) {
     if (file.step != step) continue;
     try {
-      return read_checkpoint(file, config_digest);
+      return read_checkpoint(file, config_digest, disk);
     } catch (const StorageError& e) {
       log(LogLevel::Warning, e.what());
     }

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/real_fs.hpp"
+
 namespace depthgrid {
 
 /// A float32 tensor of one cell in host memory, row-major.
@@ -35,7 +37,8 @@ struct CheckpointData {
 std::filesystem::path publish_checkpoint(const std::filesystem::path& cell_dir,
                                          std::int64_t generation, const CheckpointData& data,
                                          int keep_last = 2,
-                                         std::span<const std::int64_t> kept_steps = {});
+                                         std::span<const std::int64_t> kept_steps = {},
+                                         const Fs& disk = real_fs());
 
 struct LoadedTensor {
   std::string name;
@@ -63,11 +66,13 @@ struct CheckpointSearch {
 using CheckpointObjection = std::function<std::string(const LoadedCheckpoint& checkpoint)>;
 CheckpointSearch newest_checkpoint(const std::filesystem::path& cell_dir,
                                    const std::string& config_digest,
-                                   const CheckpointObjection& objection = {});
+                                   const CheckpointObjection& objection = {},
+                                   const Fs& disk = real_fs());
 
 /// The checkpoint of one step, newest valid generation, by the same checks; nothing is moved.
 std::optional<LoadedCheckpoint> checkpoint_at(const std::filesystem::path& cell_dir,
-                                              const std::string& config_digest, std::int64_t step);
+                                              const std::string& config_digest, std::int64_t step,
+                                              const Fs& disk = real_fs());
 
 /// (step, generation, file) of each checkpoint in the folder, newest first; nothing is opened.
 struct CheckpointFile {
@@ -75,9 +80,10 @@ struct CheckpointFile {
   std::int64_t generation = 0;
   std::filesystem::path file;
 };
-std::vector<CheckpointFile> list_checkpoints(const std::filesystem::path& cell_dir);
+std::vector<CheckpointFile> list_checkpoints(const std::filesystem::path& cell_dir,
+                                             const Fs& disk = real_fs());
 
 /// Step of the newest checkpoint; 0 = there is none.
-std::int64_t newest_step(const std::filesystem::path& cell_dir);
+std::int64_t newest_step(const std::filesystem::path& cell_dir, const Fs& disk = real_fs());
 
 }  // namespace depthgrid

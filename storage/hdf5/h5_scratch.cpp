@@ -4,11 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
-
+#include "storage/files/publish.hpp"
 #include "storage/files/sealed_file.hpp"
 
 namespace depthgrid {
@@ -22,34 +18,32 @@ constexpr std::uint64_t kLargeBytes = 512U << 20U;
 constexpr std::uint64_t kSpareBytes = 32U << 20U;
 
 /// A folder for a file of that size, not on the target's disk; empty if there is none.
-fs::path fast_folder(std::uint64_t bytes) {
+fs::path fast_folder(std::uint64_t bytes, const Fs& disk) {
   if (bytes > kLargeBytes) return {};
   const char* tmp = std::getenv("TMPDIR");
   for (const fs::path& folder : {fs::path("/dev/shm"), fs::path(tmp == nullptr ? "" : tmp)}) {
-    struct statvfs space{};
-    if (folder.empty() || access(folder.c_str(), W_OK | X_OK) != 0 ||
-        statvfs(folder.c_str(), &space) != 0) {
-      continue;
-    }
-    if (space.f_bavail * space.f_frsize > 2 * bytes + kSpareBytes) return folder;
+    if (folder.empty() || disk.may_make_in(folder) != 0) continue;
+    const auto space = disk.space(folder);
+    if (space && space.value.bytes > 2 * bytes + kSpareBytes) return folder;
   }
   return {};
 }
 
 }  // namespace
 
-H5Scratch::H5Scratch(const fs::path& beside, std::uint64_t expected_bytes) {
+H5Scratch::H5Scratch(const fs::path& beside, std::uint64_t expected_bytes, const Fs& disk)
+    : disk_(disk) {
   h5_quiet();
-  const fs::path fast = fast_folder(expected_bytes);
+  const fs::path fast = fast_folder(expected_bytes, disk);
   create(scratch_name(fast.empty() ? beside : fast));
   if (fast.empty()) return;
-  unlink(name_.c_str());
+  disk.remove(name_);
   name_.clear();
 }
 
 H5Scratch::~H5Scratch() {
   file_.reset();
-  if (named()) unlink(name_.c_str());
+  if (named()) disk_.remove(name_);
 }
 
 void H5Scratch::create(const fs::path& file) {
@@ -59,8 +53,9 @@ void H5Scratch::create(const fs::path& file) {
   file_ = H5File(h5_check(
       H5Fcreate(file.c_str(), H5F_ACC_EXCL, creation.get(), h5_file_access().get()), "H5Fcreate"));
   name_ = file;
-  fd_ = Fd(open(file.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
-  if (!fd_ || fchmod(fd_.get(), 0640) != 0) throw_errno(file, "cannot open", errno);
+  auto [open, error] = disk_.adopt(file);
+  if (error != 0) throw_errno(file, "cannot open", error, 0, disk_);
+  open_ = std::move(open);
 }
 
 void H5Scratch::close() {
@@ -71,21 +66,22 @@ void H5Scratch::close() {
 }
 
 std::vector<std::byte> H5Scratch::bytes() const {
-  struct stat about{};
-  if (fstat(fd_.get(), &about) != 0) throw_errno(name_, "cannot stat", errno);
-  std::vector<std::byte> out(static_cast<std::size_t>(about.st_size));
-  if (read_up_to(fd_.get(), out, 0, name_) < out.size())
-    throw_errno(name_, "cannot read back", EIO);
+  const auto about = open_->facts();
+  if (!about) throw_errno(name_, "cannot stat", about.error, 0, disk_);
+  std::vector<std::byte> out(about.value.size);
+  if (read_up_to(*open_, out, 0, name_) < out.size()) {
+    throw_errno(name_, "cannot read back", EIO, 0, disk_);
+  }
   return out;
 }
 
 void H5Scratch::seal_in_place(std::int64_t generation) {
-  SealInfo info = measure_rest(fd_.get(), name_);
+  SealInfo info = measure_rest(*open_, name_);
   info.generation = generation;
   const std::vector<std::byte> seal = seal_block(info);
-  if (pwrite(fd_.get(), seal.data(), seal.size(), 0) != static_cast<ssize_t>(seal.size())) {
-    throw_errno(name_, "cannot write the seal", errno);
-  }
+  const auto written = open_->write_at(seal, 0);
+  if (written && written.value == seal.size()) return;
+  throw_errno(name_, "cannot write the seal", written ? EIO : written.error, seal.size(), disk_);
 }
 
 fs::path H5Scratch::hand_over() {

@@ -3,9 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <vector>
 
-#include "storage/files/publish.hpp"
+#include "core/base/fs.hpp"
 #include "storage/hdf5/h5_handles.hpp"
 
 namespace depthgrid {
@@ -17,7 +18,8 @@ namespace depthgrid {
 /// next owner removes.
 class H5Scratch {
  public:
-  H5Scratch(const std::filesystem::path& beside, std::uint64_t expected_bytes);
+  /// @param disk  outlives it. HDF5 itself goes by the paths of this machine.
+  H5Scratch(const std::filesystem::path& beside, std::uint64_t expected_bytes, const Fs& disk);
   ~H5Scratch();
   H5Scratch(const H5Scratch&) = delete;
   H5Scratch& operator=(const H5Scratch&) = delete;
@@ -41,7 +43,8 @@ class H5Scratch {
   void create(const std::filesystem::path& file);
 
   std::filesystem::path name_;  // empty once the file has no name
-  Fd fd_;
+  const Fs& disk_;
+  std::unique_ptr<OpenFile> open_;
   H5File file_;
 };
 

@@ -175,7 +175,7 @@ class Packer {
     for (const Variable& v : variables()) {
       if (present(v) && is_series(axes_of(v))) series.add(v.name);
     }
-    TableWriter writer(input_.store.packed_file(), series.bytes());
+    TableWriter writer(input_.store.packed_file(), series.bytes(), input_.store.fs());
     writer.attributes(root_attributes());
     write_identity(writer);
     for (const Variable& v : variables()) {
@@ -338,12 +338,13 @@ class Packer {
 
 /// Where plans are damaged: that the packed file has rows of cells which are not known any more,
 /// and must not be replaced. Else empty.
-std::string rows_to_lose(const StoredPlan& plan, const std::filesystem::path& packed) {
-  if (plan.damages.empty() || !something_at(packed)) return {};
+std::string rows_to_lose(const Store& store, const StoredPlan& plan) {
+  const std::filesystem::path packed = store.packed_file();
+  if (plan.damages.empty() || !something_at(packed, store.fs())) return {};
   try {
     std::set<CellId> known;
     for (const StoredCell& cell : plan.cells) known.insert(cell.id);
-    const VariableColumn cells = TableReader(packed).read("cell");
+    const VariableColumn cells = TableReader(packed, store.fs()).read("cell");
     for (std::size_t i = 0; i < cells.items(); ++i) {
       if (known.contains(std::string(cells.text(i)))) continue;
       return packed.string() +
@@ -362,7 +363,7 @@ std::string rows_to_lose(const StoredPlan& plan, const std::filesystem::path& pa
 
 PackReport pack(const Store& store) {
   const StoredPlan plan = read_plan(store);
-  remove_dead_scratch(store.root());
+  remove_dead_scratch(store.root(), store.fs());
   PackReport out;
   out.file = store.packed_file();
   out.cells = static_cast<std::int64_t>(plan.cells.size());
@@ -382,11 +383,13 @@ PackReport pack(const Store& store) {
         sources.previous->text_attribute("format_version") == kFormatVersion) {
       break;
     }
-    if (const std::string lost = rows_to_lose(plan, out.file); !lost.empty()) {
+    if (const std::string lost = rows_to_lose(store, plan); !lost.empty()) {
       out.problems.push_back(lost);
       return out;
     }
-    if (sources.damaged_previous && something_at(out.file)) set_aside(out.file);
+    if (sources.damaged_previous && something_at(out.file, store.fs())) {
+      set_aside(out.file, store.fs());
+    }
     store.upgrade();
     Packer(store, plan, sources).write();
     out.written = true;

@@ -72,9 +72,9 @@ ColumnTable read_cell_columns(const TableReader& reader, const fs::path& file, W
 std::optional<TableReader> open_previous(const Store& store, const StoredPlan& plan,
                                          PackSources& sources) {
   const fs::path file = store.packed_file();
-  if (!something_at(file)) return std::nullopt;
+  if (!something_at(file, store.fs())) return std::nullopt;
   try {
-    TableReader out(file);
+    TableReader out(file, store.fs());
     if (!readable_version(out.text_attribute("format_version"))) return std::nullopt;
     const VariableColumn cells = out.read("cell");
     bool same = cells.items() == plan.cells.size();
@@ -91,26 +91,25 @@ std::optional<TableReader> open_previous(const Store& store, const StoredPlan& p
 }
 
 /// Names and sizes of an unfinished cell's files: they change with every row of a journal.
-std::string fingerprint(const fs::path& folder) {
-  std::map<std::string, std::uintmax_t> files;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename();
-    if (name.starts_with("journal-") || name.starts_with("failed-")) {
-      files[name] = entry.file_size(error);
+std::string fingerprint(const fs::path& folder, const Fs& disk) {
+  std::map<std::string, std::uint64_t> files;
+  for (const FolderEntry& entry : disk.list(folder).value) {
+    if (entry.name.starts_with("journal-") || entry.name.starts_with("failed-")) {
+      files[entry.name] = disk.facts(folder / entry.name, Links::Follow).value.size;
     }
   }
-  if (const auto seal = peek_seal(folder / "metrics.h5")) files[hex(seal->digest)] = 0;
+  if (const auto seal = peek_seal(folder / "metrics.h5", disk)) files[hex(seal->digest)] = 0;
   std::string out;
   for (const auto& [name, size] : files) out += name + ":" + std::to_string(size) + " ";
   return out;
 }
 
 /// Numbers known only to the worker (parameters, costs so far) are in the newest snapshot.
-void add_facts_of_snapshot(const fs::path& folder, const StoredCell& cell, ColumnTable& table) {
+void add_facts_of_snapshot(const Fs& disk, const fs::path& folder, const StoredCell& cell,
+                           ColumnTable& table) {
   const fs::path file = folder / "metrics.h5";
-  if (!something_at(file)) return;
-  const TableReader reader = open_cell_file(file, cell.id, cell.changed);
+  if (!something_at(file, disk)) return;
+  const TableReader reader = open_cell_file(file, cell.id, cell.changed, disk);
   const auto fact = [](const auto& dims) { return dims[0] == "cell" && !is_series(dims); };
   table = with_facts(table, read_cell_columns(reader, file, fact));
 }
@@ -149,9 +148,9 @@ void add_looks(const Store& store, const StoredCell& cell, const ValueMap& plann
                std::string settings, CellSource& source, PackSources& out) {
   std::vector<fs::path> read;
   std::vector<ColumnTable> looks;
-  for (const fs::path& file : look_files(store.cell_path(cell.id))) {
+  for (const fs::path& file : look_files(store.cell_path(cell.id), store.fs())) {
     try {
-      const TableReader reader = open_cell_file(file, cell.id, cell.changed);
+      const TableReader reader = open_cell_file(file, cell.id, cell.changed, store.fs());
       const auto look = [](const auto& dims) { return dims.size() > 1 && dims[1] == "probe_step"; };
       looks.push_back(read_cell_columns(reader, file, look));
       settings += (settings.empty() ? "" : ", ") + look_settings(file, reader, planned);
@@ -162,7 +161,7 @@ void add_looks(const Store& store, const StoredCell& cell, const ValueMap& plann
   }
   source.table = with_looks(source.table, looks);
   add_settings(settings, source);
-  source.looks = looks_digest(read);
+  source.looks = looks_digest(read, store.fs());
 }
 
 void build_unfinished(const Store& store, const StoredPlan& plan, std::size_t row,
@@ -171,7 +170,7 @@ void build_unfinished(const Store& store, const StoredPlan& plan, std::size_t ro
   const fs::path folder = store.cell_path(cell.id);
   CellHistory history;
   try {
-    if (fs::exists(folder)) history = read_history(folder);
+    history = read_history(folder, store.fs());
     for (const std::string& damage : history.damages) out.problems.push_back(damage);
   } catch (const StorageError& error) {
     out.problems.emplace_back(error.what());
@@ -179,7 +178,7 @@ void build_unfinished(const Store& store, const StoredPlan& plan, std::size_t ro
   ColumnTable& table = out.cells[row].table;
   table = numbers_of(plan, row, history, status, folder, out);
   try {
-    add_facts_of_snapshot(folder, cell, table);
+    add_facts_of_snapshot(store.fs(), folder, cell, table);
   } catch (const StorageError& error) {
     out.problems.emplace_back(error.what());
   }
@@ -197,11 +196,11 @@ std::string instead(const std::string& kept) {
 void read_result(const Store& store, const StoredPlan& plan, const StoredCell& cell,
                  CellSource& source, PackSources& out) {
   const fs::path file = store.cell_path(cell.id) / "result.h5";
-  const TableReader reader = open_cell_file(file, cell.id, cell.changed);
+  const TableReader reader = open_cell_file(file, cell.id, cell.changed, store.fs());
   const bool former = of_former_release(reader) && may_have_former_bits(plan, cell);
   const ValueMap planned = probe_leaves(plan, cell);
   const std::string settings = look_settings(file, reader, planned);
-  if (former || !look_files(store.cell_path(cell.id)).empty()) {
+  if (former || !look_files(store.cell_path(cell.id), store.fs()).empty()) {
     source.table = read_cell_columns(reader, file, [](const auto&) { return true; });
     if (former) withhold_former_bits(source.table, plan, cell);
     add_looks(store, cell, planned, settings, source, out);
@@ -234,14 +233,14 @@ CellsView view_of(const Store& store, const StoredPlan& plan) {
   for (const StoredCell& cell : plan.cells) {
     const CellOutcome& found = out.cells.emplace_back(cell_outcome(store, cell.id));
     const CellStatus status = found.state.status;
-    const std::string& looks =
-        out.looks.emplace_back(looks_digest(look_files(store.cell_path(cell.id))));
-    out.states.push_back(state_files(store.cell_path(cell.id)));
-    const std::string line =
-        cell.id +
-        (found.seal ? hex(found.seal->digest)
-                    : std::string(name_of(status)) + fingerprint(store.cell_path(cell.id))) +
-        looks + states_digest(out.states.back()) + "\n";
+    const std::string& looks = out.looks.emplace_back(
+        looks_digest(look_files(store.cell_path(cell.id), store.fs()), store.fs()));
+    out.states.push_back(state_files(store.cell_path(cell.id), store.fs()));
+    const std::string line = cell.id +
+                             (found.seal ? hex(found.seal->digest)
+                                         : std::string(name_of(status)) +
+                                               fingerprint(store.cell_path(cell.id), store.fs())) +
+                             looks + states_digest(out.states.back()) + "\n";
     all += line;
     settled += !found.seal && status == CellStatus::Running ? cell.id + "\n" : line;
   }
@@ -314,8 +313,8 @@ PackSources gather_sources(const Store& store, const StoredPlan& plan) {
     if (source.kind == CellSource::Kind::File) {
       try {
         read_result(store, plan, plan.cells[i], source, out);
-        remove_dead_scratch(
-            store.cell_path(plan.cells[i].id));  // of an owner killed at the very end
+        // Of an owner killed at the very end.
+        remove_dead_scratch(store.cell_path(plan.cells[i].id), store.fs());
         continue;
       } catch (const StorageError& error) {
         out.problems.push_back(error.what() + instead(kept(i)));
@@ -343,7 +342,8 @@ std::string settled_digest(const Store& store, const StoredPlan& plan) {
 }
 
 ColumnTable read_series(const Store& store, const StoredCell& cell) {
-  const TableReader reader(store.cell_path(cell.id) / "result.h5", SealCheck::BlockOnly);
+  const TableReader reader(store.cell_path(cell.id) / "result.h5", SealCheck::BlockOnly,
+                           store.fs());
   return read_columns(reader, [](const std::vector<std::string>& dims) { return is_series(dims); });
 }
 

@@ -99,7 +99,8 @@ CurvesByRow read_curves(const Listing& listing, const std::vector<std::size_t>& 
     completed = true;
     const Store store = Store::open(listing.store_of(row));
     const auto file = store.cell_path(cell.id) / "result.h5";
-    if (auto series = read_cell_series(file, cell.id, metric)) out.emplace(row, std::move(*series));
+    if (auto series = read_cell_series(file, cell.id, metric, store.fs()))
+      out.emplace(row, std::move(*series));
   }
   if (out.empty() && completed) {
     throw UserError(ExitCode::Usage,

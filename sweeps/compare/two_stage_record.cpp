@@ -101,15 +101,15 @@ double widest_of(const TwoStageRecord& record) {
   return out;
 }
 
-std::optional<TwoStageRecord> read_two_stage(const std::filesystem::path& store) {
+std::optional<TwoStageRecord> read_two_stage(const std::filesystem::path& store, const Fs& disk) {
   const std::filesystem::path file = record_file(store);
-  if (!something_at(file)) return std::nullopt;
-  const std::string text = read_text_file(file);
+  if (!something_at(file, disk)) return std::nullopt;
+  const std::string text = read_text_file(file, disk);
   try {
     return record_of(parse_ordered_json(text));
   } catch (const std::exception& error) {
     std::filesystem::path aside;
-    for (int n = 1; aside.empty() || something_at(aside); ++n) {
+    for (int n = 1; aside.empty() || something_at(aside, disk); ++n) {
       aside = file.string() + fmt::format(".damaged-{}", n);
     }
     throw StorageError(
@@ -122,10 +122,11 @@ std::optional<TwoStageRecord> read_two_stage(const std::filesystem::path& store)
   }
 }
 
-void publish_two_stage(const std::filesystem::path& store, const TwoStageRecord& record) {
+void publish_two_stage(const std::filesystem::path& store, const TwoStageRecord& record,
+                       const Fs& disk) {
   RecordJson json = record_json(record);
   json["sha256"] = record_digest(json);
-  publish_once(record_file(store), json_text(json, 2) + "\n");
+  publish_once(record_file(store), json_text(json, 2) + "\n", disk);
 }
 
 std::string seeds_setting(const Sweep& sweep) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/real_fs.hpp"
 #include "core/config/sweep.hpp"
 #include "sweeps/compare/stein.hpp"
 
@@ -50,10 +51,12 @@ double widest_of(const TwoStageRecord& record);
 
 /// The record of a store; nothing if there is none.
 /// @throws StorageError (BadData) if it is damaged: not what publish_two_stage() wrote.
-std::optional<TwoStageRecord> read_two_stage(const std::filesystem::path& store);
+std::optional<TwoStageRecord> read_two_stage(const std::filesystem::path& store,
+                                             const Fs& disk = real_fs());
 
 /// Writes it, unless the store has one.
-void publish_two_stage(const std::filesystem::path& store, const TwoStageRecord& record);
+void publish_two_stage(const std::filesystem::path& store, const TwoStageRecord& record,
+                       const Fs& disk = real_fs());
 
 /// `seeds=[0, 1, …]` for --set: those of the sweep.
 std::string seeds_setting(const Sweep& sweep);

@@ -3,8 +3,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <fstream>
 #include <map>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -13,6 +13,7 @@
 
 #include "core/base/exit_code.hpp"
 #include "core/base/machine.hpp"
+#include "storage/files/loose_text.hpp"
 #include "sweeps/launch/launch_record.hpp"
 
 namespace depthgrid {
@@ -58,7 +59,8 @@ std::filesystem::path LaunchProcess::board_of(const LaunchTicket& ticket) {
 
 LaunchProcess::LaunchProcess(const LaunchTicket& ticket, const LaunchCommand& command, int number)
     : note_(board_of(ticket) / kEndNote),
-      board_(board_of(ticket)),
+      disk_(*ticket.disk),
+      board_(board_of(ticket), disk_),
       kind_(command.kind),
       node_(command.elsewhere ? "" : node_name()),
       log_(ticket.folder / attempt_log(ticket.attempt)),
@@ -80,17 +82,17 @@ LaunchProcess::~LaunchProcess() {
 std::optional<int> LaunchProcess::poll() {
   const std::optional<int> code = child_.poll();
   if (!code) return code;
-  std::error_code unknown;
-  if (!std::filesystem::is_regular_file(note_, unknown)) {
+  if (!disk_.is_file(note_)) {
     if (kind_ == LauncherKind::Direct && *code == kCannotLoad) cause_ = "library";
     if (kind_ == LauncherKind::Direct || !is_of_launcher(*code)) return code;
-    std::ofstream(log_, std::ios::app) << fmt::format(
+    const std::string why = fmt::format(
         "depthgrid: {0} ended with {1}, and no rank has noted why: it could not start them, or has "
         "lost one of their nodes; `{0} -n 2 hostname` in the same place may say more\n",
         name_of(kind_), *code);
+    put_loose_text(log_, why, OpenHow::Append, disk_);
     return static_cast<int>(ExitCode::Infrastructure);
   }
-  std::ifstream note(note_);
+  std::istringstream note(loose_text(note_, 0, disk_));
   int noted = 0;
   std::string node;
   if (!(note >> noted)) return code;

@@ -43,6 +43,7 @@ class LaunchProcess final : public RunningLaunch {
 
  private:
   std::filesystem::path note_;
+  const Fs& disk_;
   LiveBoard board_;
   LauncherKind kind_;
   std::string node_, cause_;

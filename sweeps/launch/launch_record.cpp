@@ -35,11 +35,10 @@ std::string attempt_log(std::int64_t attempt) {
   return fmt::format("attempt-{}.log", attempt);
 }
 
-std::int64_t next_attempt(const fs::path& folder) {
+std::int64_t next_attempt(const fs::path& folder, const Fs& disk) {
   std::int64_t last = 0;
-  std::error_code absent;
-  for (const auto& file : fs::directory_iterator(folder, absent)) {
-    last = std::max(last, attempt_in(file.path().filename().string()));
+  for (const FolderEntry& entry : disk.list(folder).value) {
+    last = std::max(last, attempt_in(entry.name));
   }
   return last + 1;
 }
@@ -91,18 +90,16 @@ fs::path record_file(const fs::path& store, const LaunchRecord& record) {
   return launch_folder(store, record.id) / fmt::format("attempt-{}.json", record.attempt);
 }
 
-void keep_record(const fs::path& store, const LaunchRecord& record) {
-  publish_replace(record_file(store, record), to_json(record));
+void keep_record(const fs::path& store, const LaunchRecord& record, const Fs& disk) {
+  publish_replace(record_file(store, record), to_json(record), disk);
 }
 
-std::vector<LaunchRecord> launch_records(const fs::path& store) {
+std::vector<LaunchRecord> launch_records(const fs::path& store, const Fs& disk) {
   std::vector<LaunchRecord> out;
-  std::error_code absent;
-  for (const auto& launch : fs::directory_iterator(store / "launches", absent)) {
-    for (const auto& file : fs::directory_iterator(launch.path(), absent)) {
-      const std::string name = file.path().filename().string();
+  for (const fs::path& launch : disk.entries(store / "launches")) {
+    for (const auto& [name, kind] : disk.list(launch).value) {
       if (attempt_in(name) == 0 || !name.ends_with(".json")) continue;
-      if (auto record = launch_record(loose_text(file.path()))) {
+      if (auto record = launch_record(loose_text(launch / name, 0, disk))) {
         out.push_back(std::move(*record));
       }
     }

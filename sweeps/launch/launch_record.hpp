@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/real_fs.hpp"
 #include "sweeps/launch/failure_class.hpp"
 
 namespace depthgrid {
@@ -39,19 +40,21 @@ std::filesystem::path launch_folder(const std::filesystem::path& store, const st
 std::filesystem::path record_file(const std::filesystem::path& store, const LaunchRecord& record);
 
 /// Writes it there. @throws StorageError
-void keep_record(const std::filesystem::path& store, const LaunchRecord& record);
+void keep_record(const std::filesystem::path& store, const LaunchRecord& record,
+                 const Fs& disk = real_fs());
 
 /// Name of the file in it that holds what an attempt has written.
 std::string attempt_log(std::int64_t attempt);
 
 /// Number of the next attempt: one more than any file of the folder shows.
-std::int64_t next_attempt(const std::filesystem::path& folder);
+std::int64_t next_attempt(const std::filesystem::path& folder, const Fs& disk = real_fs());
 
 std::string to_json(const LaunchRecord& record);
 /// Nothing for a text that is no such record.
 std::optional<LaunchRecord> launch_record(const std::string& json);
 
 /// All records of a store, by launch and attempt; unreadable ones are left out.
-std::vector<LaunchRecord> launch_records(const std::filesystem::path& store);
+std::vector<LaunchRecord> launch_records(const std::filesystem::path& store,
+                                         const Fs& disk = real_fs());
 
 }  // namespace depthgrid

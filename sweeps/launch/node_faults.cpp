@@ -1,9 +1,9 @@
 #include "sweeps/launch/node_faults.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <functional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,6 +15,7 @@
 #include "core/base/printable.hpp"
 #include "storage/files/loose_text.hpp"
 #include "storage/files/publish.hpp"
+#include "storage/files/set_aside.hpp"
 
 namespace depthgrid {
 namespace {
@@ -45,12 +46,9 @@ std::int64_t fault_number(const std::string& file, const std::string& node) {
   return parse_number<std::int64_t>(file.substr(first.size() + 1)).value_or(0);
 }
 
-std::vector<std::string> files_in(const fs::path& folder) {
+std::vector<std::string> files_in(const fs::path& folder, const Fs& disk) {
   std::vector<std::string> out;
-  std::error_code absent;
-  for (const auto& file : fs::directory_iterator(folder, absent)) {
-    out.push_back(file.path().filename().string());
-  }
+  for (FolderEntry& entry : disk.list(folder).value) out.push_back(std::move(entry.name));
   std::ranges::sort(out);
   return out;
 }
@@ -60,9 +58,9 @@ NodeJson json_of(const NodeFault& f) {
           {"when", f.when}, {"task", f.task},   {"launch", f.launch}};
 }
 
-NodeFault fault_in(const fs::path& file, const std::string& node) {
+NodeFault fault_in(const fs::path& file, const std::string& node, const Fs& disk) {
   NodeFault out{.node = node, .cause = "unknown", .why = "its record cannot be read"};
-  const NodeJson j = parse_ordered_json_or_discard(loose_text(file));
+  const NodeJson j = parse_ordered_json_or_discard(loose_text(file, 0, disk));
   try {
     out.cause = j.at("cause");
     out.why = j.at("why");
@@ -108,7 +106,8 @@ std::string in_one_line(std::string text) {
 
 }  // namespace
 
-std::int64_t record_node_fault(const fs::path& store, const NodeFault& fault, const Clock& clock) {
+std::int64_t record_node_fault(const fs::path& store, const NodeFault& fault, const Clock& clock,
+                               const Fs& disk) {
   if (!names_node(fault.node)) return 0;
   NodeFault complete = fault;
   if (complete.when.empty()) complete.when = iso_utc(clock.unix_time());
@@ -116,15 +115,15 @@ std::int64_t record_node_fault(const fs::path& store, const NodeFault& fault, co
   json.update(json_of(complete));
   const std::string text = json_text(json, 1);
   const fs::path first = node_fault_file(store, fault.node);
-  make_folders(nodes_folder(store));
-  if (publish_once(first, text)) return 1;
+  make_folders(nodes_folder(store), disk);
+  if (publish_once(first, text, disk)) return 1;
   std::int64_t n = 1;
-  for (const std::string& file : files_in(nodes_folder(store))) {
+  for (const std::string& file : files_in(nodes_folder(store), disk)) {
     n = std::max(n, fault_number(file, fault.node));
   }
   do {
     ++n;
-  } while (!publish_once(fmt::format("{}.{}", first.string(), n), text));
+  } while (!publish_once(fmt::format("{}.{}", first.string(), n), text, disk));
   return n;
 }
 
@@ -132,14 +131,14 @@ fs::path node_fault_file(const fs::path& store, const std::string& node) {
   return nodes_folder(store) / (node + std::string(kRecord));
 }
 
-std::vector<NodeFault> node_faults(const fs::path& store) {
-  const std::vector<std::string> files = files_in(nodes_folder(store));
+std::vector<NodeFault> node_faults(const fs::path& store, const Fs& disk) {
+  const std::vector<std::string> files = files_in(nodes_folder(store), disk);
   std::vector<NodeFault> out;
   for (const std::string& file : files) {
     if (!file.ends_with(kRecord)) continue;
     const std::string node = file.substr(0, file.size() - kRecord.size());
     if (!names_node(node)) continue;
-    NodeFault& fault = out.emplace_back(fault_in(nodes_folder(store) / file, node));
+    NodeFault& fault = out.emplace_back(fault_in(nodes_folder(store) / file, node, disk));
     for (const std::string& other : files) {
       fault.times = std::max(fault.times, fault_number(other, node));
     }
@@ -147,11 +146,11 @@ std::vector<NodeFault> node_faults(const fs::path& store) {
   return out;
 }
 
-bool readmit_node(const fs::path& store, const std::string& node) {
+bool readmit_node(const fs::path& store, const std::string& node, const Fs& disk) {
   if (!names_node(node)) return false;
   const fs::path folder = nodes_folder(store);
   std::vector<std::string> files;
-  for (const std::string& file : files_in(folder)) {
+  for (const std::string& file : files_in(folder, disk)) {
     if (fault_number(file, node) > 0) files.push_back(file);
   }
   const std::string first = node + std::string(kRecord);
@@ -162,16 +161,16 @@ bool readmit_node(const fs::path& store, const std::string& node) {
   const auto target = [&](const std::string& file) {
     return folder / fmt::format("{}{}{}", file, kReadmitted, n);
   };
-  while (std::ranges::any_of(files, [&](const std::string& f) { return fs::exists(target(f)); })) {
+  while (std::ranges::any_of(files,
+                             [&](const std::string& f) { return something_at(target(f), disk); })) {
     ++n;
   }
   for (const std::string& file : files) {
-    std::error_code problem;
-    fs::rename(folder / file, target(file), problem);
-    if (problem == std::errc::no_such_file_or_directory) continue;  // somebody else was first
-    if (problem) throw_errno(folder / file, "cannot be renamed", problem.value());
+    const int error = disk.rename(folder / file, target(file));
+    if (error == ENOENT) continue;  // somebody else was first
+    if (error != 0) throw_errno(folder / file, "cannot be renamed", error, 0, disk);
   }
-  sync_folder(folder);
+  sync_folder(folder, disk);
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/clock.hpp"
+#include "core/base/real_fs.hpp"
 #include "sweeps/report/table.hpp"
 
 namespace depthgrid {
@@ -29,17 +30,18 @@ struct NodeFault {
 ///         of a node, as where several may have been at fault.
 /// @throws StorageError
 std::int64_t record_node_fault(const std::filesystem::path& store, const NodeFault& fault,
-                               const Clock& clock = real_clock());
+                               const Clock& clock = real_clock(), const Fs& disk = real_fs());
 
 /// The record of a node that is left out.
 std::filesystem::path node_fault_file(const std::filesystem::path& store, const std::string& node);
 
 /// The nodes that are left out, by name. What cannot be read is a fault of an unknown cause.
-std::vector<NodeFault> node_faults(const std::filesystem::path& store);
+std::vector<NodeFault> node_faults(const std::filesystem::path& store, const Fs& disk = real_fs());
 
 /// Lets a sweep use a node again; its records stay, as `….readmitted-1`, `-2`, ….
 /// @return false if it is not left out. @throws StorageError
-bool readmit_node(const std::filesystem::path& store, const std::string& node);
+bool readmit_node(const std::filesystem::path& store, const std::string& node,
+                  const Fs& disk = real_fs());
 
 /// How many of so many nodes may be left out: a tenth, but at least one.
 std::int64_t most_left_out(std::int64_t nodes);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/real_fs.hpp"
 #include "sweeps/launch/launch_plan.hpp"
 #include "sweeps/live/life_sign.hpp"
 #include "sweeps/live/live_event.hpp"
@@ -42,6 +43,7 @@ struct LaunchTicket {
   std::vector<int> cores;         // of its own; empty: it may use all
   std::filesystem::path folder;   // of the launch
   bool own_log = true;            // else it writes where this process does
+  const Fs* disk = &real_fs();    // of the folder
 };
 
 }  // namespace depthgrid

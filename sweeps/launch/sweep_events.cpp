@@ -186,12 +186,15 @@ void EventLog::add(SweepEvent event) noexcept {
 void EventLog::write_waiting() noexcept {
   if (waiting_.empty()) return;
   try {
-    if (!ready_ && !Store::is_at(store_)) return;
-    if (!ready_) make_folders(events_folder(store_));
-    for (; !waiting_.empty(); waiting_.pop_front()) lines_.append(waiting_.front());
-    ready_ = true;
+    if (disk_ == nullptr) {
+      if (!Store::is_at(store_)) return;
+      const Fs& disk = Store::fs_at(store_);
+      make_folders(events_folder(store_), disk);
+      disk_ = &disk;
+    }
+    for (; !waiting_.empty(); waiting_.pop_front()) lines_.append(waiting_.front(), *disk_);
   } catch (const std::exception& e) {
-    ready_ = false;
+    disk_ = nullptr;
     if (std::exchange(told_, true)) return;
     log(LogLevel::Warning, fmt::format("what happens to the sweep cannot be recorded now: {}; the "
                                        "run goes on, and tries again",
@@ -199,14 +202,12 @@ void EventLog::write_waiting() noexcept {
   }
 }
 
-SweepEvents read_sweep_events(const fs::path& store) {
+SweepEvents read_sweep_events(const fs::path& store, const Fs& disk) {
   SweepEvents out;
-  std::error_code absent;
-  for (fs::directory_iterator file(events_folder(store), absent), end; !absent && file != end;
-       file.increment(absent)) {
-    const fs::path name = file->path().filename();
+  for (const fs::path& file : disk.entries(events_folder(store))) {
+    const fs::path name = file.filename();
     if (name.extension() != kEventsFile) continue;
-    for (const std::string& line : whole_lines(file->path())) {
+    for (const std::string& line : whole_lines(file, disk)) {
       auto event = sweep_event_of(line);
       if (event) {
         event->writer = name.stem().string();

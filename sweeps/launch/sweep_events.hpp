@@ -116,7 +116,7 @@ class EventLog {
   double last_ = 0;
   LineLog lines_;
   std::deque<std::string> waiting_;
-  bool ready_ = false;  // there are a store and a folder
+  const Fs* disk_ = nullptr;  // of the store; none before there are a store and a folder
   bool told_ = false;
 };
 
@@ -128,6 +128,6 @@ struct SweepEvents {
 
 /// What all writers have written; none if the store is of a release that kept none. Changes
 /// nothing. @param store  its folder.
-SweepEvents read_sweep_events(const std::filesystem::path& store);
+SweepEvents read_sweep_events(const std::filesystem::path& store, const Fs& disk = real_fs());
 
 }  // namespace depthgrid

@@ -1,10 +1,8 @@
 #include "sweeps/live/live_board.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <optional>
 #include <sstream>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,16 +16,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void replace_text(const fs::path& scratch, const fs::path& file, const std::string& text) {
-  if (!(std::ofstream(scratch, std::ios::binary | std::ios::trunc) << text)) return;
-  std::error_code ignored;
-  fs::rename(scratch, file, ignored);
+void replace_text(const fs::path& scratch, const fs::path& file, const std::string& text,
+                  const Fs& disk) {
+  if (put_loose_text(scratch, text, OpenHow::Emptied, disk)) disk.rename(scratch, file);
 }
 
 }  // namespace
 
-LiveBoard::LiveBoard(fs::path folder) : folder_(std::move(folder)) {
-  make_folders(folder_);
+LiveBoard::LiveBoard(fs::path folder, const Fs& disk) : folder_(std::move(folder)), disk_(&disk) {
+  make_folders(folder_, disk);
 }
 
 fs::path LiveBoard::file(int rank, const char* kind) const {
@@ -35,27 +32,27 @@ fs::path LiveBoard::file(int rank, const char* kind) const {
 }
 
 void LiveBoard::sign(const Processes& processes) const {
-  std::ofstream(folder_ / "owner") << to_json(processes.self()) << '\n';
+  put_loose_text(folder_ / "owner", to_json(processes.self()) + '\n', OpenHow::Emptied, *disk_);
 }
 
 void LiveBoard::append(const std::vector<LiveEvent>& events) const {
   if (events.empty()) return;
   std::string lines;
   for (const LiveEvent& event : events) lines += event_line(event) + '\n';
-  std::ofstream(file(events.front().rank, "events"), std::ios::binary | std::ios::app) << lines;
+  put_loose_text(file(events.front().rank, "events"), lines, OpenHow::Append, *disk_);
 }
 
 void LiveBoard::replace(const LiveEvent& newest) const {
-  replace_text(file(newest.rank, "next"), file(newest.rank, "now"), event_line(newest));
+  replace_text(file(newest.rank, "next"), file(newest.rank, "now"), event_line(newest), *disk_);
 }
 
 void LiveBoard::sign_life(const LifeSign& sign) const {
   replace_text(folder_ / "life.next", folder_ / "life",
-               fmt::format("{} {}", static_cast<int>(sign.phase), sign.beats));
+               fmt::format("{} {}", static_cast<int>(sign.phase), sign.beats), *disk_);
 }
 
 LifeSign LiveBoard::life() const {
-  std::istringstream text(loose_text(folder_ / "life"));
+  std::istringstream text(loose_text(folder_ / "life", 0, *disk_));
   LifeSign out;
   int phase = 0;
   if (text >> phase >> out.beats && phase >= 0 && phase <= static_cast<int>(WorkPhase::Waiting)) {
@@ -69,8 +66,8 @@ std::vector<LiveEvent> LiveBoard::read(int ranks, int own) {
   for (int rank = 0; rank < ranks; ++rank) {
     if (rank == own) continue;
     // The newest step first: its job has then been appended already.
-    const std::string now = loose_text(file(rank, "now"));
-    const std::string lines = loose_text(file(rank, "events"), read_[rank]);
+    const std::string now = loose_text(file(rank, "now"), 0, *disk_);
+    const std::string lines = loose_text(file(rank, "events"), read_[rank], *disk_);
     std::size_t begin = 0;
     for (std::size_t end = lines.find('\n'); end != std::string::npos;
          begin = end + 1, end = lines.find('\n', begin)) {
@@ -87,17 +84,16 @@ std::vector<LiveEvent> LiveBoard::read(int ranks, int own) {
 }
 
 void LiveBoard::ask_to_stop() const {
-  std::ofstream(folder_ / "stop") << '\n';
+  put_loose_text(folder_ / "stop", "\n", OpenHow::Emptied, *disk_);
 }
 
 bool LiveBoard::stop_asked() const {
-  std::error_code ignored;
-  return fs::exists(folder_ / "stop", ignored);
+  return disk_->facts(folder_ / "stop", Links::Follow).error == 0;
 }
 
-std::vector<LiveEvent> read_events(const fs::path& file) {
+std::vector<LiveEvent> read_events(const fs::path& file, const Fs& disk) {
   std::vector<LiveEvent> out;
-  const std::string lines = loose_text(file);
+  const std::string lines = loose_text(file, 0, disk);
   std::size_t begin = 0;
   while (begin < lines.size()) {
     const std::size_t end = std::min(lines.find('\n', begin), lines.size());
@@ -109,14 +105,13 @@ std::vector<LiveEvent> read_events(const fs::path& file) {
   return out;
 }
 
-bool board_is_dead(const fs::path& folder, const Processes& processes) {
-  const auto owner = identity_from_json(loose_text(folder / "owner"));
+bool board_is_dead(const fs::path& folder, const Processes& processes, const Fs& disk) {
+  const auto owner = identity_from_json(loose_text(folder / "owner", 0, disk));
   return owner && processes.is_dead(*owner);
 }
 
 void LiveBoard::remove() const noexcept {
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);  // not its parent, in which another run may be making its own
+  disk_->remove_all(folder_);  // not its parent, in which another run may be making its own
 }
 
 }  // namespace depthgrid

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/processes.hpp"
+#include "core/base/real_fs.hpp"
 #include "sweeps/live/life_sign.hpp"
 #include "sweeps/live/live_event.hpp"
 
@@ -24,8 +25,8 @@ inline constexpr const char* kEndNote = "end";
 
 class LiveBoard {
  public:
-  /// Creates the folder. @throws StorageError if that fails.
-  explicit LiveBoard(std::filesystem::path folder);
+  /// Creates the folder. @param disk  outlives it. @throws StorageError if that fails.
+  explicit LiveBoard(std::filesystem::path folder, const Fs& disk = real_fs());
 
   /// Writes whose run it is, for board_is_dead(); by its first rank.
   void sign(const Processes& processes = real_processes()) const;
@@ -52,16 +53,17 @@ class LiveBoard {
   std::filesystem::path file(int rank, const char* kind) const;
 
   std::filesystem::path folder_;
+  const Fs* disk_;
   std::map<int, std::size_t> read_;      // bytes of each rank's events
   std::map<int, std::string> newest_{};  // lines already reported
 };
 
 /// The whole lines of a file of a board; empty if there is none.
-std::vector<LiveEvent> read_events(const std::filesystem::path& file);
+std::vector<LiveEvent> read_events(const std::filesystem::path& file, const Fs& disk = real_fs());
 
 /// True if the run that signed this board has surely died, on this machine. Of other machines, and
 /// of boards without a signature, nothing is known.
 bool board_is_dead(const std::filesystem::path& folder,
-                   const Processes& processes = real_processes());
+                   const Processes& processes = real_processes(), const Fs& disk = real_fs());
 
 }  // namespace depthgrid

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <system_error>
 
 #include "storage/files/set_aside.hpp"
 #include "sweeps/live/live_board.hpp"
@@ -17,15 +16,15 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The job that a rank is at, with its newest step; nothing between two jobs.
-std::optional<LiveEvent> present_job(const fs::path& events) {
+std::optional<LiveEvent> present_job(const fs::path& events, const Fs& disk) {
   std::optional<LiveEvent> job;
-  for (const LiveEvent& event : read_events(events)) {
+  for (const LiveEvent& event : read_events(events, disk)) {
     if (event.kind == LiveKind::JobStart) job = event;
     if (event.kind == LiveKind::Step && job && event.job == job->job) job = event;
     if (event.kind == LiveKind::JobEnd) job.reset();
   }
   if (!job) return job;
-  for (const LiveEvent& newest : read_events(fs::path(events).replace_extension(".now"))) {
+  for (const LiveEvent& newest : read_events(fs::path(events).replace_extension(".now"), disk)) {
     if (newest.job == job->job && newest.step >= job->step) job = newest;
   }
   return job;
@@ -35,16 +34,12 @@ std::optional<LiveEvent> present_job(const fs::path& events) {
 
 StoreActivity store_activity(const Store& store) {
   StoreActivity out;
-  std::error_code absent;
-  for (fs::directory_iterator run(store.live_dir(), absent), end; !absent && run != end;
-       run.increment(absent)) {
-    if (board_is_dead(run->path())) continue;
+  for (const fs::path& run : store.fs().entries(store.live_dir())) {
+    if (board_is_dead(run, real_processes(), store.fs())) continue;
     ++out.runs;
-    std::error_code gone;
-    for (fs::directory_iterator file(run->path(), gone); !gone && file != end;
-         file.increment(gone)) {
-      if (file->path().extension() != ".events") continue;
-      const auto job = present_job(file->path());
+    for (const fs::path& file : store.fs().entries(run)) {
+      if (file.extension() != ".events") continue;
+      const auto job = present_job(file, store.fs());
       if (!job) continue;
       ++out.jobs;
       out.cells += job->cells();
@@ -58,7 +53,7 @@ SweepNumbers numbers_now(const Listing& listing, const Store* store) {
   SweepNumbers out = sweep_numbers(listing);
   if (store == nullptr) return out;
   const StoreActivity activity = store_activity(*store);
-  const SlotSums slots = slot_sums(store->root());
+  const SlotSums slots = slot_sums(store->root(), store->fs());
   out.slots = slots.seconds;
   out.idle = std::max(0.0, slots.seconds - slots.busy);
   out.slots_are_cards = slots.cards;
@@ -69,10 +64,11 @@ SweepNumbers numbers_now(const Listing& listing, const Store* store) {
     const double share = static_cast<double>(running) / static_cast<double>(activity.cells);
     out.rate = activity.rate * std::min(1.0, share);
   }
-  if (!something_at(store->orders_dir())) return out;
+  if (!something_at(store->orders_dir(), store->fs())) return out;
   for (const CellSummary& cell : listing.cells) {
     const bool open = !is_result(cell.status) && !is_failure(cell.status);
-    if (open && something_at(store->stop_order(cell.id))) out.stopping.push_back(cell.alias);
+    if (open && something_at(store->stop_order(cell.id), store->fs()))
+      out.stopping.push_back(cell.alias);
   }
   return out;
 }

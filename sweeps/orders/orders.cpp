@@ -44,11 +44,12 @@ static constexpr auto members(const CellChoice*) {
 
 static constexpr auto members(const RunOrder*) {
   using O = RunOrder;
-  return std::tuple(
-      std::pair("file", &O::file), std::pair("store", &O::store), std::pair("set", &O::set),
-      std::pair("yes", &O::yes), std::pair("progress", &O::progress), std::pair("only", &O::only),
-      std::pair("rerun", &O::rerun), std::pair("mode", &O::mode), std::pair("cells", &O::cells),
-      std::pair("board", &O::board), std::pair("hang", &O::hang));
+  return std::tuple(std::pair("file", &O::file), std::pair("store", &O::store),
+                    std::pair("set", &O::set), std::pair("yes", &O::yes),
+                    std::pair("progress", &O::progress), std::pair("only", &O::only),
+                    std::pair("rerun", &O::rerun), std::pair("mode", &O::mode),
+                    std::pair("cells", &O::cells), std::pair("board", &O::board),
+                    std::pair("hang", &O::hang), std::pair("shared_group", &O::shared_group));
 }
 
 static constexpr auto members(const BenchOrder*) {

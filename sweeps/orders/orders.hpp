@@ -37,6 +37,7 @@ struct RunOrder {
   std::string board{};               // where it tells who watches it how far it is; "" = nowhere
   /// Leaf resources.hang, which must be known before the sweep is read: s; 0 = auto, -1 = never.
   double hang = 0;
+  bool shared_group = false;  // the store is shared with its group, see Store::open_or_create()
 
   /// Whether it publishes the plan, and sets aside what is to be trained again.
   bool plans() const noexcept { return mode == RunMode::Run || mode == RunMode::Prepare; }

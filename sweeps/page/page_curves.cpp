@@ -26,8 +26,9 @@ std::optional<CellSeries> series_of_cell(const Listing& listing, std::size_t row
   try {
     const Store store = Store::open(listing.store_of(row));
     const std::filesystem::path folder = store.cell_path(cell.id);
-    return is_result(cell.status) ? read_cell_series(folder / "result.h5", cell.id, metric)
-                                  : read_partial_series(folder, metric);
+    return is_result(cell.status)
+               ? read_cell_series(folder / "result.h5", cell.id, metric, store.fs())
+               : read_partial_series(folder, metric, store.fs());
   } catch (const StorageError&) {
     return std::nullopt;  // its damage is named where the cell is
   }

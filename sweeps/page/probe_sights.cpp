@@ -118,7 +118,8 @@ ProbeSights probe_sights(const Listing& listing, const std::vector<ComparedRow>&
       const CellId& id = listing.cells[row].id;
       try {
         const Store store = Store::open(listing.store_of(row));
-        const TableReader result = open_cell_file(store.cell_path(id) / "result.h5", id);
+        const TableReader result =
+            open_cell_file(store.cell_path(id) / "result.h5", id, "", store.fs());
         auto profiles = read_cell_profiles(result, requests);
         for (std::size_t p = 0; p < profiles.size(); ++p) {
           if (profiles[p]) found[p].push_back(*std::move(profiles[p]));

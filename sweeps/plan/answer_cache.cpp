@@ -1,9 +1,9 @@
 #include "sweeps/plan/answer_cache.hpp"
 
+#include <cstdint>
 #include <cstdlib>
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
@@ -34,9 +34,11 @@ std::string checksum(const fs::path& file, std::string_view answer) {
 
 AnswerCache::AnswerCache(const fs::path& worker, fs::path folder)
     : folder_(std::move(folder)), build_(fmt::format("{} {}", code_version(), isa_word())) {
-  struct stat file{};
-  if (stat(worker.c_str(), &file) != 0) return;
-  build_ += fmt::format(" {} {}.{}", file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
+  const auto [file, absent] = real_fs().facts(worker, Links::Follow);
+  if (absent != 0) return;
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const std::int64_t ns = file.modified.time_since_epoch().count();
+  build_ += fmt::format(" {} {}.{}", file.size, ns / kSecond, ns % kSecond);
 }
 
 fs::path AnswerCache::file_of(std::string_view asked) const {

@@ -121,15 +121,12 @@ double predicted_bytes_of(const std::vector<CellPlan>& cells, const std::vector<
   return out;
 }
 
-double folder_bytes(const fs::path& folder) {
+double folder_bytes(const fs::path& folder, const Fs& disk) {
   double out = 0;
-  std::error_code gone;
-  for (fs::recursive_directory_iterator at(folder, gone), end; !gone && at != end;
-       at.increment(gone)) {
-    std::error_code vanished;
-    if (!at->is_regular_file(vanished) || at->is_symlink(vanished)) continue;
-    const auto size = at->file_size(vanished);
-    if (!vanished) out += static_cast<double>(size);
+  for (const auto& [name, kind] : disk.list(folder).value) {
+    if (kind == FileKind::Folder) out += folder_bytes(folder / name, disk);
+    if (kind != FileKind::File) continue;
+    out += static_cast<double>(disk.facts(folder / name, Links::Stay).value.size);
   }
   return out;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/real_fs.hpp"
 #include "core/config/sweep.hpp"
 #include "sweeps/plan/structure_cost.hpp"
 
@@ -43,7 +44,7 @@ double predicted_bytes_of(const std::vector<CellPlan>& cells, const std::vector<
                           const CostTable& costs);
 
 /// Sum of the sizes of all files below a folder; what vanishes meanwhile does not count.
-double folder_bytes(const std::filesystem::path& folder);
+double folder_bytes(const std::filesystem::path& folder, const Fs& disk = real_fs());
 
 /// What all runs of a store have used so far: wall times of their records, costs of all attempts,
 /// size. @param sweep  with a store that has a plan.

@@ -20,7 +20,8 @@ bool all_plans_probe_alike(const Store& store, const StoredPlan& plan) {
   const std::string ours = probe_leaves_digest(plan);
   return std::ranges::all_of(plan_numbers(store), [&](std::int64_t number) {
     try {
-      return probe_leaves_digest(read_plan_file(store.plan_file(number), number)) == ours;
+      return probe_leaves_digest(read_plan_file(store.plan_file(number), number, store.fs())) ==
+             ours;
     } catch (const StorageError&) {  // a damaged plan: who needs it says so
       return false;
     }
@@ -38,7 +39,7 @@ std::vector<MissingLooks> missing_looks(const Sweep& sweep, const CostTable& cos
     const CellPlan& cell = sweep.cells[row];
     const auto cost = costs.find(cell.structure);
     if (cost == costs.end() || cost->second.probes.empty() || !store.completed(cell.id)) continue;
-    const std::set<std::string> seen = recorded_probes(store.cell_path(cell.id));
+    const std::set<std::string> seen = recorded_probes(store.cell_path(cell.id), store.fs());
     for (const ProbeCost& probe : cost->second.probes) {
       if (seen.contains(probe.name)) continue;
       auto at = std::ranges::find(out, probe.name, &MissingLooks::probe);
@@ -75,7 +76,8 @@ std::string other_looks_text(const Sweep& sweep, const std::filesystem::path& fo
   for (const StoredCell& cell : plan.cells) {
     if (!store.completed(cell.id)) continue;
     try {
-      const std::string leaf = other_look(store.cell_path(cell.id), probe_leaves(plan, cell));
+      const std::string leaf =
+          other_look(store.cell_path(cell.id), probe_leaves(plan, cell), store.fs());
       if (leaf.empty()) continue;
       ++cells;
       if (first.empty()) first = cell.alias + ": " + leaf;

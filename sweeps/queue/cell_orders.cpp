@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <string>
-#include <system_error>
 
 #include <nlohmann/json.hpp>
 
@@ -18,9 +17,10 @@ namespace {
 namespace fs = std::filesystem;
 
 /// True if a claim later than `after` and before `before` exists.
-bool claimed_between(const fs::path& folder, std::int64_t after, std::int64_t before) {
+bool claimed_between(const Fs& disk, const fs::path& folder, std::int64_t after,
+                     std::int64_t before) {
   for (std::int64_t g = after + 1; g < before; ++g) {
-    if (something_at(folder / generation_name("gen", g))) return true;
+    if (something_at(folder / generation_name("gen", g), disk)) return true;
   }
   return false;
 }
@@ -44,12 +44,13 @@ bool is_cancelled(const Store& store, const CellId& id, std::optional<std::int64
   const auto failure = store.newest_failure(id);
   if (!failure || failure->status != CellStatus::Cancelled) return false;
   const fs::path folder = store.cell_path(id);
-  return !claimed_between(folder, failure->generation, own.value_or(highest_claim(folder) + 1));
+  const std::int64_t before = own.value_or(highest_claim(folder, store.fs()) + 1);
+  return !claimed_between(store.fs(), folder, failure->generation, before);
 }
 
 bool failure_stands(const Store& store, const CellId& id) {
   const auto failure = store.newest_failure(id);
-  return failure && failure->generation >= highest_claim(store.cell_path(id));
+  return failure && failure->generation >= highest_claim(store.cell_path(id), store.fs());
 }
 
 std::string failure_class(const Store& store, const CellId& id) {
@@ -78,12 +79,11 @@ void publish_cancelled(const Store& store, const CellId& id, std::int64_t genera
 }
 
 bool stop_ordered(const Store& store, const CellId& id) {
-  return something_at(store.stop_order(id));
+  return something_at(store.stop_order(id), store.fs());
 }
 
 void forget_stop(const Store& store, const CellId& id) noexcept {
-  std::error_code ignored;  // gc removes it later
-  fs::remove(store.stop_order(id), ignored);
+  store.fs().remove(store.stop_order(id));  // else gc removes it later
 }
 
 CancelOutcome cancel_cell(const Store& store, const CellId& id, LeaseKeeper& leases,
@@ -93,9 +93,9 @@ CancelOutcome cancel_cell(const Store& store, const CellId& id, LeaseKeeper& lea
     return CancelOutcome::Ended;
   }
   if (const auto done = cancel_free(store, id, leases, clock)) return *done;
-  make_folders(store.orders_dir());
+  make_folders(store.orders_dir(), store.fs());
   const nlohmann::json order = {{"schema", 1}, {"cell", id}, {"time", iso_utc(clock.unix_time())}};
-  publish_once(store.stop_order(id), json_text(order) + "\n");
+  publish_once(store.stop_order(id), json_text(order) + "\n", store.fs());
   // Its owner may have let go before it could see the order.
   return cancel_free(store, id, leases, clock).value_or(CancelOutcome::Asked);
 }
@@ -103,7 +103,7 @@ CancelOutcome cancel_cell(const Store& store, const CellId& id, LeaseKeeper& lea
 RetryOutcome retry_cell(const Store& store, const CellId& id, LeaseKeeper& leases) {
   if (store.completed(id)) return RetryOutcome::NotFailed;
   const auto failure = store.newest_failure(id);
-  const LeaseState lease = lease_state(store.cell_path(id));
+  const LeaseState lease = lease_state(store.cell_path(id), store.fs());
   if (lease.kind == LeaseState::Kind::Held) return RetryOutcome::InUse;
   if (!failure || failure->generation < lease.generation) {
     forget_stop(store, id);

@@ -46,7 +46,7 @@ FailureReport crash_report(const Store& store, const AttemptRecord& last, const 
     out.job = facts.at("job");
     out.host = facts.at("host");
     const std::filesystem::path name(facts.at("logs").at(0).get<std::string>());
-    out.last_words = last_lines(store.log_dir() / name.filename(), kLastWords);
+    out.last_words = last_lines(store.log_dir() / name.filename(), kLastWords, store.fs());
   } catch (const nlohmann::json::exception&) {
     // A damaged record of the attempt: the report does without.
   }
@@ -165,7 +165,7 @@ bool JobQueue::clear_result(std::size_t row, std::int64_t generation,
     return false;
   }
   if (result.kind == ResultState::Kind::Damaged) {
-    const std::filesystem::path aside = set_aside(store_.cell_path(id) / "result.h5");
+    const std::filesystem::path aside = set_aside(store_.cell_path(id) / "result.h5", store_.fs());
     damages.push_back(result.problem + "; set aside as " + aside.filename().string() +
                       ", the cell is trained again");
   }
@@ -177,9 +177,8 @@ std::set<std::int64_t> JobQueue::crashed(const CellId& id, const CellHistory& hi
   std::set<std::int64_t> out;
   for (const AttemptRecord& attempt : history.attempts) {
     if (attempt.end) continue;
-    const auto owner = read_claim(store_.cell_path(id), attempt.generation);
-    std::error_code unreadable;
-    if (owner && std::filesystem::exists(store_.crash_mark(*owner), unreadable)) {
+    const auto owner = read_claim(store_.cell_path(id), attempt.generation, store_.fs());
+    if (owner && store_.fs().facts(store_.crash_mark(*owner), Links::Follow)) {
       out.insert(attempt.generation);
     }
   }
@@ -195,7 +194,7 @@ std::optional<ClaimedCell> JobQueue::begun(std::size_t row, Lease lease) {
   std::vector<std::string> damages;
   if (!clear_result(row, lease.generation(), damages)) return std::nullopt;
   const bool undone = !damages.empty();  // its last attempt had ended well
-  CellRecovery search = recover_cell(folder, config_digest(cell.config));
+  CellRecovery search = recover_cell(folder, config_digest(cell.config), store_.fs());
   damages.insert(damages.end(), search.damages.begin(), search.damages.end());
   for (const std::string& damage : damages) log(LogLevel::Warning, cell.alias + ": " + damage);
   const auto failure = store_.newest_failure(cell.id);
@@ -205,7 +204,7 @@ std::optional<ClaimedCell> JobQueue::begun(std::size_t row, Lease lease) {
     report(row, lease.generation(), crash_report(store_, search.before.attempts.back(), *why));
     return std::nullopt;
   }
-  remove_scratch(folder);
+  remove_scratch(folder, store_.fs());
   if (search.state && !fits(*search.state, parameters_(cell.config))) {
     search.rejected.emplace_back("the newest checkpoint holds another number of parameters");
     search.state.reset();

@@ -23,6 +23,7 @@ bool stays(const fs::path& file) {
 }  // namespace
 
 fs::path set_records_aside(const Store& store, const CellId& id, LeaseKeeper& leases) {
+  const Fs& disk = store.fs();
   const fs::path folder = store.cell_dir(id);
   const auto lease = leases.try_acquire(folder);
   if (!lease) {
@@ -31,23 +32,22 @@ fs::path set_records_aside(const Store& store, const CellId& id, LeaseKeeper& le
   }
   forget_stop(store, id);  // it came too late
   fs::path earlier;
-  for (int n = 1; earlier.empty() || something_at(earlier); ++n) {
+  for (int n = 1; earlier.empty() || something_at(earlier, disk); ++n) {
     earlier = folder / ("earlier-" + std::to_string(n));
   }
-  make_folders(earlier);
+  make_folders(earlier, disk);
   // The result goes last: a process that is killed before leaves a cell that is done, and the next
   // one takes the same way again.
   std::vector<fs::path> files;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    if (!stays(entry.path()) && entry.path().filename() != "result.h5") {
-      files.push_back(entry.path());
-    }
+  const auto [entries, unread] = disk.list(folder);
+  if (unread != 0) throw_errno(folder, "cannot list the folder", unread, 0, disk);
+  for (const FolderEntry& entry : entries) {
+    if (!stays(entry.name) && entry.name != "result.h5") files.push_back(folder / entry.name);
   }
-  if (something_at(folder / "result.h5")) files.push_back(folder / "result.h5");
+  if (something_at(folder / "result.h5", disk)) files.push_back(folder / "result.h5");
   for (const fs::path& file : files) {
-    std::error_code problem;
-    fs::rename(file, earlier / file.filename(), problem);
-    if (problem) throw_errno(file, "cannot move it to " + earlier.string(), problem.value());
+    const int error = disk.rename(file, earlier / file.filename());
+    if (error != 0) throw_errno(file, "cannot move it to " + earlier.string(), error, 0, disk);
   }
   return earlier;
 }

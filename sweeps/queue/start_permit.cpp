@@ -12,8 +12,8 @@ namespace depthgrid {
 namespace {
 
 /// Empty if the result is that of a completed cell.
-std::string bad_end(const std::filesystem::path& result) {
-  const std::int64_t status = TableReader(result).read("cell_status").integer(0);
+std::string bad_end(const std::filesystem::path& result, const Fs& disk) {
+  const std::int64_t status = TableReader(result, disk).read("cell_status").integer(0);
   if (status == static_cast<std::int64_t>(CellStatus::Completed)) return {};
   return std::string(name_of(static_cast<CellStatus>(status)));
 }
@@ -38,12 +38,13 @@ StartPermit::Answer StartPermit::ask(std::size_t row, std::string& why) {
   if (store_.completed(*id)) {
     auto known = ended_badly_.find(*id);
     if (known == ended_badly_.end()) {
-      known = ended_badly_.emplace(*id, bad_end(store_.cell_path(*id) / "result.h5")).first;
+      known = ended_badly_.emplace(*id, bad_end(store_.cell_path(*id) / "result.h5", store_.fs()))
+                  .first;
     }
     std::string lacks = known->second;
     // A cell that has a checkpoint of its own has begun, and no longer needs its source.
-    if (lacks.empty() && list_checkpoints(store_.cell_path(*id)).empty() &&
-        list_checkpoints(store_.cell_path(sweep_.cells[row].id)).empty()) {
+    if (lacks.empty() && list_checkpoints(store_.cell_path(*id), store_.fs()).empty() &&
+        list_checkpoints(store_.cell_path(sweep_.cells[row].id), store_.fs()).empty()) {
       lacks = "no checkpoint any more";
     }
     if (lacks.empty()) return Answer::Open;

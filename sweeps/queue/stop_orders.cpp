@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include <sys/stat.h>
-
 #include "sweeps/queue/cell_orders.hpp"
 
 namespace depthgrid {
@@ -18,13 +16,13 @@ StopOrders::StopOrders(const Store& store, std::vector<CellId> cells)
     : store_(store), cells_(std::move(cells)) {}
 
 std::vector<std::size_t> StopOrders::look() {
-  struct stat about{};
-  if (stat(store_.orders_dir().c_str(), &about) != 0) {
+  const auto [about, absent] = store_.fs().facts(store_.orders_dir(), Links::Follow);
+  if (absent != 0) {
     changed_ = {};
     return {};
   }
-  if (about.st_mtim.tv_sec != changed_.tv_sec || about.st_mtim.tv_nsec != changed_.tv_nsec) {
-    changed_ = about.st_mtim;
+  if (about.modified != changed_) {
+    changed_ = about.modified;
     looks_left_ = kLooksAfterChange;
   }
   std::vector<std::size_t> out;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <ctime>
 #include <vector>
 
 #include "core/base/cell.hpp"
@@ -21,7 +20,7 @@ class StopOrders {
  private:
   const Store& store_;
   std::vector<CellId> cells_;
-  std::timespec changed_{};
+  FileTime changed_{};
   int looks_left_ = 0;
 };
 

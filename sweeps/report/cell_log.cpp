@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
-#include <fstream>
 #include <span>
+#include <sstream>
 #include <vector>
 
 #include <fmt/format.h>
@@ -15,6 +15,7 @@
 #include "core/base/error.hpp"
 #include "core/base/json_text.hpp"
 #include "storage/cells/cell_history.hpp"
+#include "storage/files/loose_text.hpp"
 #include "sweeps/report/failure_report.hpp"
 #include "sweeps/report/results_query.hpp"
 #include "sweeps/report/table.hpp"
@@ -54,9 +55,9 @@ Json attempt_json(const AttemptRecord& attempt) {
 }
 
 /// The last lines of a worker log; none if the file is missing.
-std::vector<std::string> tail_of(const fs::path& file, std::size_t lines) {
+std::vector<std::string> tail_of(const Fs& disk, const fs::path& file, std::size_t lines) {
   std::deque<std::string> tail;
-  std::ifstream in(file);
+  std::istringstream in(loose_text(file, 0, disk));
   for (std::string line; lines > 0 && std::getline(in, line); tail.push_back(line)) {
     if (tail.size() == lines) tail.pop_front();
   }
@@ -78,13 +79,13 @@ Json worker_logs(const Store& store, const Json& attempts, std::size_t lines) {
   Json out = Json::array();
   for (const std::string& name : names) {
     const fs::path file = store.log_dir() / name;
-    out.push_back({{"file", file.string()}, {"lines", tail_of(file, lines)}});
+    out.push_back({{"file", file.string()}, {"lines", tail_of(store.fs(), file, lines)}});
   }
   return out;
 }
 
 Json log_json(const Store& store, const CellSummary& cell, std::size_t lines) {
-  const CellHistory history = read_history(store.cell_path(cell.id));
+  const CellHistory history = read_history(store.cell_path(cell.id), store.fs());
   Json attempts = Json::array();
   for (const AttemptRecord& attempt : history.attempts) attempts.push_back(attempt_json(attempt));
   Json events = Json::array();

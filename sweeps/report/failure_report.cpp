@@ -22,8 +22,8 @@ namespace {
 /// The sweep file of a plan: with its number, or `sweep.yaml` while it is the newest.
 std::string sweep_file_of(const Store& store, std::int64_t plan) {
   const fs::path own = store.sweep_yaml(plan);
-  std::error_code unknown;
-  return fs::absolute(fs::exists(own, unknown) ? own : store.sweep_yaml()).string();
+  const bool there = store.fs().facts(own, Links::Follow).error == 0;
+  return absolute_path(there ? own : store.sweep_yaml()).string();
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ std::string failure_json(const Store& store, const CellId& id, const FailureRepo
       {"plan", plan},
       {"repeat",
        fmt::format("depthgrid run '{}' --store '{}' --only id={}", sweep_file_of(store, plan),
-                   fs::absolute(store.root() / "repeat").string(), id)},
+                   absolute_path(store.root() / "repeat").string(), id)},
       {"last_words", report.last_words}};
   return json_text(json);
 }
@@ -60,7 +60,7 @@ std::optional<KeptFailure> kept_failure(const Store& store, const CellId& id) {
                              .host = word("host"),
                              .last_words = word("last_words")},
                   .repeat = word("repeat"),
-                  .written = written_time(file),
+                  .written = written_time(file, store.fs()),
                   .time = word("time")};
   if (out.time.empty() && std::isfinite(out.written)) out.time = iso_utc(out.written);
   const bool numbered =
@@ -70,7 +70,7 @@ std::optional<KeptFailure> kept_failure(const Store& store, const CellId& id) {
 }
 
 std::string current_repeat(const Store& store, const std::string& repeat, std::int64_t plan) {
-  const std::string newest = fs::absolute(store.sweep_yaml()).string();
+  const std::string newest = absolute_path(store.sweep_yaml()).string();
   const std::size_t at = repeat.find(newest);
   if (at == repeat.npos) return repeat;
   return std::string(repeat).replace(at, newest.size(), sweep_file_of(store, plan));

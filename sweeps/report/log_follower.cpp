@@ -1,8 +1,6 @@
 #include "sweeps/report/log_follower.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -10,6 +8,7 @@
 #include "core/base/json_text.hpp"
 #include "storage/cells/cell_history.hpp"
 #include "storage/cells/cell_state.hpp"
+#include "storage/files/loose_text.hpp"
 #include "sweeps/report/listing.hpp"
 
 namespace depthgrid {
@@ -29,7 +28,7 @@ std::size_t begin_of_last(const std::string& text, std::size_t lines) {
 
 std::vector<std::filesystem::path> worker_log_files(const Store& store, const CellId& id) {
   std::vector<std::filesystem::path> out;
-  for (const AttemptRecord& attempt : read_history(store.cell_path(id)).attempts) {
+  for (const AttemptRecord& attempt : read_history(store.cell_path(id), store.fs()).attempts) {
     const auto facts = parse_json_or_discard(attempt.attempt_json);
     if (!facts.is_object() || !facts.contains("logs") || !facts["logs"].is_array()) continue;
     for (const auto& entry : facts["logs"]) {
@@ -54,12 +53,7 @@ std::string LogFollower::more() {
     read_ = 0;
     out = "==> " + file_.string() + " <==\n";
   }
-  std::error_code unknown;
-  if (!std::filesystem::is_regular_file(file_, unknown)) return out;  // reading a folder throws
-  std::ifstream in(file_, std::ios::binary);
-  if (!in) return out;
-  in.seekg(static_cast<std::streamoff>(read_));
-  std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::string text = loose_text(file_, read_, store_.fs());
   text.resize(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
   read_ += text.size();
   return out + text.substr(first ? begin_of_last(text, lines_) : 0);

@@ -1,12 +1,11 @@
 #include "sweeps/report/slot_record.hpp"
 
-#include <fstream>
 #include <string_view>
-#include <system_error>
 
 #include <nlohmann/json.hpp>
 
 #include "core/base/json_text.hpp"
+#include "storage/files/loose_text.hpp"
 #include "storage/files/publish.hpp"
 
 namespace depthgrid {
@@ -20,24 +19,22 @@ fs::path slots_folder(const fs::path& store) {
 
 }  // namespace
 
-void keep_slots(const fs::path& store, const SlotRecord& record) {
-  make_folders(slots_folder(store));
+void keep_slots(const fs::path& store, const SlotRecord& record, const Fs& disk) {
+  make_folders(slots_folder(store), disk);
   const nlohmann::ordered_json json = {{"schema", 1},
                                        {"cards", record.cards},
                                        {"slot_seconds", record.seconds},
                                        {"busy_seconds", record.busy},
                                        {"wall_seconds", record.wall}};
   const std::string text = json_text(json) + "\n";
-  publish_replace(slots_folder(store) / (record.name + ".json"), std::string_view(text));
+  publish_replace(slots_folder(store) / (record.name + ".json"), std::string_view(text), disk);
 }
 
-SlotSums slot_sums(const fs::path& store) {
+SlotSums slot_sums(const fs::path& store, const Fs& disk) {
   SlotSums out;
-  std::error_code absent;
-  for (const fs::directory_entry& entry : fs::directory_iterator(slots_folder(store), absent)) {
-    if (entry.path().extension() != ".json" || !entry.is_regular_file(absent)) continue;
-    std::ifstream in(entry.path());
-    const auto json = nlohmann::json::parse(in, nullptr, /*allow_exceptions=*/false);
+  for (const fs::path& file : disk.entries(slots_folder(store))) {
+    if (file.extension() != ".json") continue;
+    const auto json = parse_json_or_discard(loose_text(file, 0, disk));
     if (!json.is_object()) continue;
     const auto number = [&](const char* name) {
       const auto at = json.find(name);

@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <string>
 
+#include "core/base/real_fs.hpp"
+
 namespace depthgrid {
 
 /// What a supervisor, or a run with budget.wall_time, had and used: `supervisors/<name>.json` in
@@ -17,13 +19,14 @@ struct SlotRecord {
 };
 
 /// @param store  its folder. @throws StorageError
-void keep_slots(const std::filesystem::path& store, const SlotRecord& record);
+void keep_slots(const std::filesystem::path& store, const SlotRecord& record,
+                const Fs& disk = real_fs());
 
 /// Sums over all supervisors of a store; unreadable records are left out.
 struct SlotSums {
   double seconds = 0, busy = 0, wall = 0;
   bool cards = false;  // of any
 };
-SlotSums slot_sums(const std::filesystem::path& store);
+SlotSums slot_sums(const std::filesystem::path& store, const Fs& disk = real_fs());
 
 }  // namespace depthgrid

@@ -55,10 +55,10 @@ void add_file(std::vector<std::filesystem::path>& to, const std::filesystem::pat
 CellAccounts::CellAccounts(const Store& store, AccountSources sources)
     : store_(store),
       sources_(std::move(sources)),
-      events_(read_sweep_events(store.root()).events),
-      launches_(launch_records(store.root())),
-      submissions_(submissions(store.root())),
-      faults_(node_faults(store.root())) {
+      events_(read_sweep_events(store.root(), store.fs()).events),
+      launches_(launch_records(store.root(), store.fs())),
+      submissions_(submissions(store.root(), store.fs())),
+      faults_(node_faults(store.root(), store.fs())) {
   const std::vector<CellSummary>& cells = sources_.cells.cells;
   for (std::size_t row = 0; row < cells.size(); ++row) rows_[cells[row].id] = row;
   for (std::size_t row = 0; row < sources_.plan.cells.size(); ++row) {
@@ -77,8 +77,9 @@ CellAccount CellAccounts::of(std::size_t row) const {
                   .training = training_};
   if (cell.status == CellStatus::Running) {
     const std::filesystem::path folder = store_.cell_path(cell.id);
-    const LeaseState lease = lease_state(folder);
-    const double since = written_time(folder / generation_name("gen", lease.generation));
+    const LeaseState lease = lease_state(folder, store_.fs());
+    const double since =
+        written_time(folder / generation_name("gen", lease.generation), store_.fs());
     out.owner = {lease.owner, std::isfinite(since) ? iso_utc(since) : ""};
   }
   if (cell.status == CellStatus::Cancelled) out.cancel = cancel_of(cell.id);
@@ -187,7 +188,8 @@ void CellAccounts::add_notes(CellAccount& out, const CellSummary& cell) const {
     note("a user has asked that it stop: whoever has it, or takes it next, ends it");
   }
   const std::filesystem::path folder = store_.cell_path(cell.id);
-  if (const LeaseState lease = lease_state(folder); lease.kind == LeaseState::Kind::Dead) {
+  if (const LeaseState lease = lease_state(folder, store_.fs());
+      lease.kind == LeaseState::Kind::Dead) {
     note(
         fmt::format("process {} on {}, which had it, has died", lease.owner.pid, lease.owner.host));
   }
@@ -291,7 +293,7 @@ std::vector<CellId> owned_elsewhere(const Store& store, const std::vector<CellId
   const ProcessIdentity self = processes.self();
   std::vector<CellId> out;
   for (const CellId& id : cells) {
-    const LeaseState lease = lease_state(store.cell_path(id));
+    const LeaseState lease = lease_state(store.cell_path(id), store.fs());
     const bool here = lease.owner.host == self.host && lease.owner.boot_id == self.boot_id &&
                       lease.owner.pid_namespace == self.pid_namespace;
     if (lease.kind == LeaseState::Kind::Held && !here) out.push_back(id);

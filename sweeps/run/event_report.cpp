@@ -48,8 +48,8 @@ struct Told {
 };
 
 void add_launches(EventReport& out, const Store& store, const Told& told) {
-  for (const LaunchRecord& record : launch_records(store.root())) {
-    const double ended = written_time(record_file(store.root(), record));
+  for (const LaunchRecord& record : launch_records(store.root(), store.fs())) {
+    const double ended = written_time(record_file(store.root(), record), store.fs());
     if (!std::isfinite(ended)) continue;  // removed meanwhile
     SweepEvent end = end_event(record);
     end.host = record.host;
@@ -70,11 +70,12 @@ void add_launches(EventReport& out, const Store& store, const Told& told) {
 }
 
 void add_submissions(EventReport& out, const Store& store, const Told& told) {
-  for (const Submission& submission : submissions(store.root())) {
+  for (const Submission& submission : submissions(store.root(), store.fs())) {
     if (told.submissions.contains(submission.id)) continue;
     SweepEvent event = submitted_event(submission);
     event.user.clear();  // anybody
-    event.time = written_time(submission_folder(store.root(), submission.id) / "tasks.txt");
+    event.time =
+        written_time(submission_folder(store.root(), submission.id) / "tasks.txt", store.fs());
     if (std::isfinite(event.time)) {
       out.events.push_back({std::move(event), EventSource::Submission});
     }
@@ -82,14 +83,14 @@ void add_submissions(EventReport& out, const Store& store, const Told& told) {
 }
 
 void add_nodes(EventReport& out, const Store& store, const Told& told) {
-  for (const NodeFault& fault : node_faults(store.root())) {
+  for (const NodeFault& fault : node_faults(store.root(), store.fs())) {
     if (told.nodes.contains(fault.node)) continue;
     SweepEvent event{.kind = SweepEventKind::NodeLeftOut,
                      .node = fault.node,
                      .message = fault.cause + ": " + fault.why};
     event.host = fault.node;
     event.task = fault.task;
-    event.time = written_time(node_fault_file(store.root(), fault.node));
+    event.time = written_time(node_fault_file(store.root(), fault.node), store.fs());
     if (std::isfinite(event.time)) out.events.push_back({std::move(event), EventSource::NodeFault});
   }
 }
@@ -214,7 +215,7 @@ std::string event_text(const SweepEvent& e, const Listing& cells) {
 
 EventReport known_events(const Store& store, const Listing& cells) {
   EventReport out;
-  SweepEvents recorded = read_sweep_events(store.root());
+  SweepEvents recorded = read_sweep_events(store.root(), store.fs());
   out.recorded = !recorded.events.empty();
   out.skipped = recorded.skipped;
   const Told told(recorded.events);

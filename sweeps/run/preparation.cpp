@@ -95,8 +95,9 @@ LaunchRecord new_record(const Preparation& preparation, const std::string& id) {
 /// What has failed is looked for in the store's launches; what went well, nobody asks for.
 void keep_if_stored(const Preparation& preparation, const LaunchRecord& record) {
   if (!Store::is_at(preparation.store)) return;
-  make_folders(launch_folder(preparation.store, record.id));
-  keep_record(preparation.store, record);
+  const Fs& disk = Store::fs_at(preparation.store);
+  make_folders(launch_folder(preparation.store, record.id), disk);
+  keep_record(preparation.store, record, disk);
 }
 
 /// Whether the same again may end otherwise.

@@ -52,7 +52,7 @@ RunState state_of_run(const RunRequest& request) {
       const auto failure = store.newest_failure(id);
       out.left = out.left || (!done && !failure_stands(store, id));
       out.reached += ((done ? 1 : 0) + (failure ? failure->generation : 0)) << 32;
-      if (!done) out.reached += newest_step(store.cell_path(id));
+      if (!done) out.reached += newest_step(store.cell_path(id), store.fs());
     }
   } catch (const Error& e) {  // what cannot be read now is left as it is
     log(LogLevel::Debug, e.what());

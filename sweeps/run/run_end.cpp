@@ -12,14 +12,15 @@
 
 namespace depthgrid {
 
-std::size_t attempts_in(const std::filesystem::path& store) {
-  namespace fs = std::filesystem;
+std::size_t attempts_in(const std::filesystem::path& store, const Fs& disk) {
   std::size_t out = 0;
-  std::error_code absent;
-  const auto skip = fs::directory_options::skip_permission_denied;
-  for (fs::recursive_directory_iterator it(store / "cells", skip, absent), end;
-       !absent && it != end; it.increment(absent)) {
-    out += it->path().filename().string().starts_with("journal-") ? 1 : 0;
+  const std::filesystem::path cells = store / "cells";
+  for (const FolderEntry& part : disk.list(cells).value) {  // cells/<first digits>/<id>/journal-…
+    for (const FolderEntry& cell : disk.list(cells / part.name).value) {
+      for (const FolderEntry& file : disk.list(cells / part.name / cell.name).value) {
+        out += file.name.starts_with("journal-") ? 1 : 0;
+      }
+    }
   }
   return out;
 }

@@ -5,13 +5,14 @@
 #include <filesystem>
 #include <string>
 
+#include "core/base/real_fs.hpp"
 #include "storage/store.hpp"
 #include "sweeps/run/run_request.hpp"
 
 namespace depthgrid {
 
 /// Attempts in a store, of which each leaves a journal.
-std::size_t attempts_in(const std::filesystem::path& store);
+std::size_t attempts_in(const std::filesystem::path& store, const Fs& disk = real_fs());
 
 /// Packs the store and reports the outcome of a run on stderr.
 /// @param folder    of the store, as its user names it. @param progress  RunOrder::progress.

@@ -36,7 +36,7 @@ void SlotCount::count(bool keep) {
   if (!keep && now - kept_ < kKeepSeconds) return;
   kept_ = now;
   try {
-    keep_slots(store_, record_);
+    keep_slots(store_, record_, Store::fs_at(store_));
   } catch (const StorageError& e) {  // hours that are told too low stop no launch
     log(LogLevel::Debug, e.what());
   }

@@ -285,7 +285,8 @@ SupervisedEnd run_supervised(const SupervisedRun& run, StopWatch& signals, Event
   auto [launches, options, auto_ranks] = planned_launches(sweep, run, wanted, costs, place);
   LiveScreen screen(run.request.order.progress, live_sweep_of(sweep, run.cells, states, costs));
   screen.sweep().plan(rows_of(launches), static_cast<std::size_t>(options.slots));
-  LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))});
+  LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))},
+                     store.fs());
   SlotCount slots(sweep, store, !options.gpus.empty());
   SweepBackend backend(run, sweep, store, states, leases, place, auto_ranks, screen, slots, signals,
                        events);

@@ -120,7 +120,7 @@ Supervisor::Wish Supervisor::wish_for(std::size_t index) {
 bool Supervisor::begin(std::size_t index) {
   const LaunchPlan& launch = launches_[index].plan;
   const std::filesystem::path folder = launch_folder(store_, launch.id);
-  make_folders(folder);
+  make_folders(folder, leases_.fs());
   std::optional<Lease> lease;
   if (const bool free = leases_.looks_free(folder); backend_.inherit(launch) && free) {
     lease = leases_.try_acquire(folder);
@@ -131,7 +131,7 @@ bool Supervisor::begin(std::size_t index) {
         backend_.now() + std::chrono::duration<double>(leases_.ttl()).count() / 9;
     return false;
   }
-  const std::int64_t attempt = next_attempt(folder);
+  const std::int64_t attempt = next_attempt(folder, leases_.fs());
   SlotShare share = slots_.take(launch.ranks);
   const double now = backend_.now();
   std::unique_ptr<RunningLaunch> process;
@@ -140,7 +140,8 @@ bool Supervisor::begin(std::size_t index) {
                               .attempt = attempt,
                               .gpus = share.gpus,
                               .cores = share.cores,
-                              .folder = folder});
+                              .folder = folder,
+                              .disk = &leases_.fs()});
   } catch (...) {
     slots_.give_back(share, false);
     throw;
@@ -212,8 +213,8 @@ LaunchRecord Supervisor::record_of(const Watched& launch, LaunchEnd end, int cod
 void Supervisor::ended(Watched& launch, int code) {
   Entry& entry = launches_[launch.index];
   const LaunchPlan& plan = entry.plan;
-  const std::string words =
-      last_lines(launch_folder(store_, plan.id) / attempt_log(launch.attempt), kLastWords);
+  const std::string words = last_lines(launch_folder(store_, plan.id) / attempt_log(launch.attempt),
+                                       kLastWords, leases_.fs());
   LaunchEnd end = end_of(code, words, real_processes().oom_kills_so_far() - launch.oom_kills);
   if (launch.hung) end = LaunchEnd::Hang;
   const LaunchRecord record = record_of(launch, end, code, words);
@@ -273,7 +274,7 @@ void Supervisor::try_again(std::size_t index, const LaunchRecord& record,
 void Supervisor::keep_records() {
   while (!unwritten_.empty()) {
     try {
-      keep_record(store_, unwritten_.front());
+      keep_record(store_, unwritten_.front(), leases_.fs());
     } catch (const StorageError& error) {
       if (stopping_since_ < 0 && waits_for_disk(error.what())) return;
       unwritten_.erase(unwritten_.begin());  // it must not keep others from being written

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
@@ -16,6 +15,7 @@
 #include "core/base/log.hpp"
 #include "core/base/machine.hpp"
 #include "core/base/processes.hpp"
+#include "storage/files/loose_text.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/hdf5/checkpoint.hpp"
 #include "sweeps/launch/launch_record.hpp"
@@ -48,10 +48,11 @@ Progress progress_now(const Store& store, const std::vector<std::string>& cells,
   std::int64_t state = 0;
   for (const std::string& id : cells) {
     state += store.completed(id) ? std::int64_t{1} << 32 : 0;
-    for (const CheckpointFile& file : list_checkpoints(store.cell_path(id))) state += file.step;
+    for (const CheckpointFile& file : list_checkpoints(store.cell_path(id), store.fs()))
+      state += file.step;
   }
   Progress before;
-  std::ifstream(memory) >> before.state >> before.idle;
+  std::istringstream(loose_text(memory, 0, store.fs())) >> before.state >> before.idle;
   return {state, state > before.state ? 0 : before.idle + (cut_short ? 0 : 1)};
 }
 
@@ -144,7 +145,7 @@ std::vector<NodeFault> faults_of_task(const Store& store, const std::vector<std:
     if (again && !store.completed(id) && !is_cancelled(store, id)) left.insert(id);
   }
   std::map<std::string, NodeFault> out;
-  for (const LaunchRecord& record : launch_records(store.root())) {
+  for (const LaunchRecord& record : launch_records(store.root(), store.fs())) {
     if (record.slurm_job != task || record.restart != restart) continue;
     if (record.end != LaunchEnd::Infrastructure && record.cause.empty()) continue;
     const bool ours =
@@ -167,7 +168,7 @@ std::string leave_out_nodes(const Sweep& sweep, const Store& store, EventLog& ev
                             const std::filesystem::path& task_file,
                             const std::vector<NodeFault>& faults, const Scheduler& scheduler) {
   for (const NodeFault& fault : faults) {
-    if (record_node_fault(store.root(), fault) != 1) continue;
+    if (record_node_fault(store.root(), fault, real_clock(), store.fs()) != 1) continue;
     events.add({.kind = SweepEventKind::NodeLeftOut,
                 .node = fault.node,
                 .message = fault.cause + ": " + fault.why});
@@ -202,10 +203,10 @@ bool found_node_fault(const Store& store, const std::vector<std::string>& cells,
                       .log = "",
                       .last_words = *fault};
   const std::filesystem::path folder = launch_folder(store.root(), record.id);
-  make_folders(folder);
-  record.attempt = next_attempt(folder);
+  make_folders(folder, store.fs());
+  record.attempt = next_attempt(folder, store.fs());
   events.add(end_event(record));
-  keep_record(store.root(), record);
+  keep_record(store.root(), record, store.fs());
   return true;
 }
 

@@ -70,16 +70,17 @@ MissingCells missing_cells(const Sweep& sweep, const Store& store, const std::se
 HeartbeatWatch::HeartbeatWatch(const Store& store, const std::vector<CellId>& cells, double until)
     : store_(store), until_(until) {
   for (const CellId& id : cells) {
-    const LeaseState lease = lease_state(store.cell_path(id));
+    const LeaseState lease = lease_state(store.cell_path(id), store.fs());
     if (lease.kind != LeaseState::Kind::Held) continue;
-    claims_[id] = {lease.generation, read_heartbeat(store.cell_path(id), lease.generation)};
+    claims_[id] = {lease.generation,
+                   read_heartbeat(store.cell_path(id), lease.generation, store.fs())};
   }
 }
 
 bool HeartbeatWatch::tick(double now) {
   std::erase_if(claims_, [&](const auto& entry) {
     const auto& [id, claim] = entry;
-    const std::string beat = read_heartbeat(store_.cell_path(id), claim.generation);
+    const std::string beat = read_heartbeat(store_.cell_path(id), claim.generation, store_.fs());
     if (beat == claim.heartbeat) return false;
     if (!heartbeat_ended(beat)) at_work_.insert(id);
     return true;

@@ -22,7 +22,7 @@ constexpr std::string_view kSweepFile = "sweep.yaml";
 /// Paths and names that all arrays of a submission share.
 BatchArray array_of(const Sweep& sweep, const fs::path& store, const Submission& submission,
                     const SubmittedArray& array) {
-  const fs::path folder = fs::absolute(submission_folder(store, submission.id));
+  const fs::path folder = absolute_path(submission_folder(store, submission.id));
   std::string name = "depthgrid:";
   for (const char letter : sweep.name) name += is_plain_word({&letter, 1}) ? letter : '_';
   return {
@@ -34,7 +34,7 @@ BatchArray array_of(const Sweep& sweep, const fs::path& store, const Submission&
       .dependency = sweep.run.null("slurm.dependency") ? "" : sweep.run.word("slurm.dependency"),
       .program = program_beside("depthgrid").string(),
       .sweep = (folder / kSweepFile).string(),
-      .store = fs::absolute(store).string(),
+      .store = absolute_path(store).string(),
       .task_file = (folder / "tasks.txt").string(),
       .log_folder = (folder / "logs").string()};
 }
@@ -53,9 +53,9 @@ void hand_over(PreparedSubmission& prepared, const Store& store,
                const std::function<void(SubmittedArray& array, const std::string& script)>& take) {
   Submission& submission = prepared.submission;
   const fs::path folder = submission_folder(store.root(), submission.id);
-  make_folders(folder / "logs");
-  publish_once(folder / kSweepFile, prepared.sweep_yaml);
-  keep_submission(store.root(), submission);
+  make_folders(folder / "logs", store.fs());
+  publish_once(folder / kSweepFile, prepared.sweep_yaml, store.fs());
+  keep_submission(store.root(), submission, store.fs());
   for (std::size_t i = 0; i < submission.arrays.size(); ++i) {
     SubmittedArray& array = submission.arrays[i];
     BatchArray& batch = prepared.arrays[i];
@@ -65,7 +65,7 @@ void hand_over(PreparedSubmission& prepared, const Store& store,
     if (!array.canary) wait_for(after_canaries(submission));
     if (batch.behind && !submission.arrays[*batch.behind].job.empty())
       wait_for("afterany:" + submission.arrays[*batch.behind].job);
-    publish_replace(folder / array.script, batch_script(prepared.requests[i], batch));
+    publish_replace(folder / array.script, batch_script(prepared.requests[i], batch), store.fs());
     take(array, (folder / array.script).string());
   }
 }
@@ -73,7 +73,8 @@ void hand_over(PreparedSubmission& prepared, const Store& store,
 /// Takes what another submission has submitted as well out of the queue. @return a sentence of it.
 std::string withdraw_doubled(const std::string& id, const Store& store, const Scheduler& slurm) {
   try {
-    const auto doubled = doubled_tasks(live_tasks(submissions(store.root()), slurm.queue()), id);
+    const auto doubled =
+        doubled_tasks(live_tasks(submissions(store.root(), store.fs()), slurm.queue()), id);
     if (doubled.empty()) return {};
     const std::string problem = slurm.cancel(doubled);
     if (problem.empty()) {
@@ -94,7 +95,7 @@ std::string withdraw_doubled(const std::string& id, const Store& store, const Sc
 [[noreturn]] void leave_to_others(Submission& submission, const Store& store,
                                   const Scheduler& slurm) {
   std::erase_if(submission.arrays, [](const SubmittedArray& array) { return array.job.empty(); });
-  keep_submission(store.root(), submission);
+  keep_submission(store.root(), submission, store.fs());
   std::vector<std::string> arrays;
   for (const SubmittedArray& array : submission.arrays) arrays.push_back(array.job);
   throw UserError(
@@ -202,7 +203,7 @@ void submit_prepared(PreparedSubmission& prepared, const Store& store, const Sch
     } catch (const UncertainSubmission& lost) {
       say_what_was_taken(lost, prepared.submission, array, store, slurm);
     }
-    keep_submission(store.root(), prepared.submission);
+    keep_submission(store.root(), prepared.submission, store.fs());
     if (deposed()) leave_to_others(prepared.submission, store, slurm);
   });
 }
@@ -216,10 +217,10 @@ std::string test_prepared(PreparedSubmission& prepared, const Store& store,
       said += slurm.test(script, prepared.submission.words) + "\n";
     });
   } catch (...) {
-    fs::remove_all(folder);
+    store.fs().remove_all(folder);
     throw;
   }
-  fs::remove_all(folder);
+  store.fs().remove_all(folder);
   return said;
 }
 

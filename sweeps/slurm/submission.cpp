@@ -25,8 +25,9 @@ SubmissionJson json_of(const SubmittedArray& a) {
           {"ranks", a.ranks},   {"job", a.job},         {"canary", a.canary}};
 }
 
-std::optional<Submission> submission_in(const fs::path& folder) {
-  const auto j = SubmissionJson::parse(loose_text(folder / "submission.json"), nullptr, false);
+std::optional<Submission> submission_in(const fs::path& folder, const Fs& disk) {
+  const auto j =
+      SubmissionJson::parse(loose_text(folder / "submission.json", 0, disk), nullptr, false);
   try {
     Submission out;
     out.id = j.at("id");
@@ -41,7 +42,7 @@ std::optional<Submission> submission_in(const fs::path& folder) {
                             .job = a.at("job"),
                             .canary = a.at("canary")});
     }
-    std::istringstream lines(loose_text(folder / "tasks.txt"));
+    std::istringstream lines(loose_text(folder / "tasks.txt", 0, disk));
     for (std::string line; std::getline(lines, line);) {
       std::istringstream words(line);
       out.tasks.emplace_back(std::istream_iterator<std::string>(words),
@@ -63,12 +64,12 @@ fs::path submission_folder(const fs::path& store, const std::string& id) {
   return submissions_folder(store) / id;
 }
 
-void keep_submission(const fs::path& store, const Submission& submission) {
+void keep_submission(const fs::path& store, const Submission& submission, const Fs& disk) {
   const fs::path folder = submission_folder(store, submission.id);
-  make_folders(folder);
+  make_folders(folder, disk);
   std::string lines;
   for (const auto& cells : submission.tasks) lines += fmt::format("{}\n", fmt::join(cells, " "));
-  publish_once(folder / "tasks.txt", lines);
+  publish_once(folder / "tasks.txt", lines, disk);
   SubmissionJson arrays = SubmissionJson::array();
   for (const SubmittedArray& array : submission.arrays) arrays.push_back(json_of(array));
   publish_replace(folder / "submission.json",
@@ -78,19 +79,19 @@ void keep_submission(const fs::path& store, const Submission& submission) {
                                            {"tasks", submission.tasks.size()},
                                            {"words", submission.words},
                                            {"arrays", arrays}},
-                            1));
+                            1),
+                  disk);
 }
 
-std::optional<Submission> submission_of(const fs::path& store, const std::string& id) {
-  return submission_in(submission_folder(store, id));
+std::optional<Submission> submission_of(const fs::path& store, const std::string& id,
+                                        const Fs& disk) {
+  return submission_in(submission_folder(store, id), disk);
 }
 
-std::vector<Submission> submissions(const fs::path& store) {
+std::vector<Submission> submissions(const fs::path& store, const Fs& disk) {
   std::vector<Submission> out;
-  std::error_code absent;
-  for (const auto& folder : fs::directory_iterator(submissions_folder(store), absent)) {
-    if (!folder.is_directory(absent)) continue;
-    if (auto one = submission_in(folder.path())) out.push_back(std::move(*one));
+  for (const fs::path& folder : disk.entries(submissions_folder(store))) {
+    if (auto one = submission_in(folder, disk)) out.push_back(std::move(*one));
   }
   std::ranges::sort(out, {}, [](const Submission& s) { return std::pair(s.time, s.id); });
   return out;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/real_fs.hpp"
 #include "sweeps/launch/sweep_events.hpp"
 #include "sweeps/slurm/scheduler.hpp"
 
@@ -36,13 +37,15 @@ std::filesystem::path submissions_folder(const std::filesystem::path& store);
 std::filesystem::path submission_folder(const std::filesystem::path& store, const std::string& id);
 
 /// Writes tasks.txt and submission.json, or the latter anew. @throws StorageError
-void keep_submission(const std::filesystem::path& store, const Submission& submission);
+void keep_submission(const std::filesystem::path& store, const Submission& submission,
+                     const Fs& disk = real_fs());
 
 /// Nothing if it is not there or cannot be read.
-std::optional<Submission> submission_of(const std::filesystem::path& store, const std::string& id);
+std::optional<Submission> submission_of(const std::filesystem::path& store, const std::string& id,
+                                        const Fs& disk = real_fs());
 
 /// All submissions of a store, the oldest first; unreadable ones are left out.
-std::vector<Submission> submissions(const std::filesystem::path& store);
+std::vector<Submission> submissions(const std::filesystem::path& store, const Fs& disk = real_fs());
 
 /// That it was submitted: the arrays with an id, as this user's.
 SweepEvent submitted_event(const Submission& submission);

@@ -1,13 +1,24 @@
 #include "storage/store.hpp"
 
+#include <cerrno>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/error.hpp"
+#include "storage/files/journal.hpp"
+#include "storage/files/lease_keeper.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/files/sealed_file.hpp"
+#include "storage/hdf5/checkpoint.hpp"
+#include "storage/plan_sequence.hpp"
+#include "tests/storage/pretended_fs.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
@@ -119,6 +130,131 @@ TEST(Store, ThatOthersMayWriteToIsRefusedUnlessSticky) {
 
   EXPECT_EQ(code_of([&] { Store::open_or_create(open_to_group); }), ExitCode::CantCreate);
   EXPECT_EQ(code_of([&] { Store::open_or_create(sticky); }), ExitCode::Done);
+}
+
+std::string message_of(const std::function<void()>& call) {
+  try {
+    call();
+    return {};
+  } catch (const StorageError& e) {
+    EXPECT_EQ(e.code(), ExitCode::CantCreate) << e.what();
+    return e.what();
+  }
+}
+
+TEST(Store, ThatIsClosedToThisUserIsNotCalledAbsent) {
+  const TemporaryFolder folder;
+  const auto root = folder.path() / "s";
+  Store::open_or_create(root);
+  chmod(root.c_str(), 0750);
+  const PretendedFs disk;
+  disk.state().closed = root;
+  disk.state().owners[root] = 4000000001;
+
+  for (const std::string& message :
+       {message_of([&] { Store::is_at(root, disk); }), message_of([&] { Store::open(root, disk); }),
+        message_of([&] { Store::open_or_create(root, FileAccess::Owner, disk); })}) {
+    EXPECT_NE(message.find(root.string() + " belongs to uid 4000000001, mode 0750"),
+              std::string::npos)
+        << message;
+    EXPECT_NE(message.find("--shared-group"), std::string::npos) << message;
+  }
+  EXPECT_FALSE(Store::is_at(folder.path() / "none", disk));
+  EXPECT_EQ(code_of([&] { Store::open(folder.path() / "none", disk); }), ExitCode::NoInput);
+}
+
+TEST(Store, WhosePlansCannotBeListedIsNotCalledEmpty) {
+  const TemporaryFolder folder;
+  const PretendedFs disk;
+  const Store store = Store::open_or_create(folder.path() / "s", FileAccess::Owner, disk);
+  EXPECT_FALSE(has_plan(store));
+  disk.state().closed = store.root();
+  EXPECT_THROW(has_plan(store), StorageError);
+}
+
+TEST(Store, IsMadeByTheSameCommandWhicheverCallHasFailed) {
+  fail_at_each_call(
+      EIO,
+      [&](const Fs& disk) {
+        const TemporaryFolder folder;
+        const auto root = folder.path() / "s";
+        const ExitCode code =
+            code_of([&] { Store::open_or_create(root, FileAccess::Owner, disk); });
+        EXPECT_TRUE(code == ExitCode::Done || code == ExitCode::CantCreate);
+        return std::pair(code, code_of([&] { Store::open_or_create(root); }));
+      },
+      [](const PretendedFs& disk, const std::pair<ExitCode, ExitCode>& codes) {
+        const std::string call = disk.state().failed.name;
+        EXPECT_EQ(codes.second, ExitCode::Done) << call;
+        if (call.empty()) {
+          EXPECT_EQ(codes.first, ExitCode::Done);
+        }
+      });
+}
+
+/// Modes of everything in a folder that differ from those of a shared store.
+std::vector<std::string> private_parts(const std::filesystem::path& folder) {
+  std::vector<std::string> out;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    const auto about = real_fs().facts(entry.path(), Links::Stay).value;
+    const std::uint32_t wanted = about.kind == FileKind::Folder ? 02770 : 0660;
+    if ((about.mode & wanted) != wanted) out.push_back(entry.path().string());
+  }
+  return out;
+}
+
+TEST(Store, ThatIsSharedIsItsGroupsWhateverTheUmask) {
+  const TemporaryFolder folder;
+  const auto root = folder.path() / "s";
+  Store::open_or_create(root, FileAccess::Group);
+  const Store store = Store::open(root);
+  EXPECT_EQ(store.fs().access(), FileAccess::Group);
+  umask(077);
+  publish_plan(store, synthetic_sweep({1e-3}));
+  store.publish_failure(kCell, 1, CellStatus::Failed, "{}");
+  store.pin_corpus("tiny", std::string(64, 'a'));
+  store.freeze_text("text", "words");
+  Journal(store.cell_dir(kCell) / "journal-000001", {1, 0, {}, "{}"}, {}, store.fs());
+  publish_checkpoint(store.cell_dir(kCell), 1, {1, "cafe", {}, {}, {}}, 2, {}, store.fs());
+  LeaseKeeper({}, store.fs()).try_acquire(store.cell_dir(kCell));
+
+  EXPECT_EQ(private_parts(root), std::vector<std::string>());
+  EXPECT_EQ(real_fs().facts(root, Links::Stay).value.mode, 02770U);
+  EXPECT_EQ(&Store::fs_at(root), &store.fs());
+  Store::open_or_create(root);
+  EXPECT_EQ(umask(027), 007U) << "by what the store says, for logs";
+}
+
+TEST(Store, OfOneUserBecomesSharedWithAllThatIsInIt) {
+  const TemporaryFolder folder;
+  const auto root = folder.path() / "s";
+  const Store before = Store::open_or_create(root);
+  publish_plan(before, synthetic_sweep({1e-3}));
+  before.publish_failure(kCell, 1, CellStatus::Failed, "{}");
+  EXPECT_EQ(before.fs().access(), FileAccess::Owner);
+  EXPECT_FALSE(private_parts(root).empty());
+  const std::string identity = read_text_file(root / "STORE.json");
+
+  const Store shared = Store::open_or_create(root, FileAccess::Group);
+
+  EXPECT_EQ(private_parts(root), std::vector<std::string>());
+  EXPECT_EQ(shared.fs().access(), FileAccess::Group);
+  const std::string now = read_text_file(root / "STORE.json");
+  const std::string uuid = identity.substr(identity.find("\"uuid\""), 46);
+  EXPECT_NE(now.find(uuid), std::string::npos) << now;
+  EXPECT_NE(now.find("\"access\": \"group\""), std::string::npos) << now;
+  EXPECT_EQ(Store::open_or_create(root).fs().access(), FileAccess::Group) << "and stays so";
+  chmod(root.c_str(), 02777);
+  EXPECT_EQ(code_of([&] { Store::open_or_create(root); }), ExitCode::CantCreate) << "to all";
+}
+
+TEST(Store, OfAFormatWithoutAccessIsItsOwners) {
+  const TemporaryFolder folder;
+  const auto root = folder.path() / "s";
+  Store::open_or_create(root);
+  publish_replace(root / "STORE.json",
+                  R"({"format": "depthgrid-store", "version": 2, "uuid": "u", "created": "c"})");
+  EXPECT_EQ(Store::open_or_create(root).fs().access(), FileAccess::Owner);
 }
 
 TEST(Store, WhereNothingCanBeMadeIsRefused) {

@@ -37,7 +37,7 @@ std::int64_t best_step(const Store& store, const CellId& id) {
     throw UserError(ExitCode::NoInput,
                     "--at best: cell " + id + " has no result yet; name a step, or --at final");
   }
-  const TableReader result(store.cell_path(id) / "result.h5");
+  const TableReader result(store.cell_path(id) / "result.h5", store.fs());
   const auto dev = static_cast<std::size_t>(Split::Dev);
   const std::int64_t step = result.has("best_step") ? result.read("best_step").integer(dev) : -1;
   if (step < 0) {
@@ -56,7 +56,7 @@ std::int64_t best_step(const Store& store, const CellId& id) {
 /// The last step that a finished cell made; -1 while it has no result.
 std::int64_t last_step(const Store& store, const CellId& id) {
   if (!store.completed(id)) return -1;
-  const TableReader result(store.cell_path(id) / "result.h5");
+  const TableReader result(store.cell_path(id) / "result.h5", store.fs());
   return result.has("stopped_at") ? result.read("stopped_at").integer(0) : -1;
 }
 
@@ -64,7 +64,7 @@ LoadedCheckpoint checkpoint_of(const Store& store, const StoredCell& cell,
                                const CellChoice& choice) {
   const std::filesystem::path folder = store.cell_path(choice.cell);
   std::vector<std::int64_t> steps;  // newest first
-  for (const CheckpointFile& file : list_checkpoints(folder)) {
+  for (const CheckpointFile& file : list_checkpoints(folder, store.fs())) {
     if (steps.empty() || steps.back() != file.step) steps.push_back(file.step);
   }
   if (steps.empty()) {
@@ -89,7 +89,8 @@ LoadedCheckpoint checkpoint_of(const Store& store, const StoredCell& cell,
     }
     step = *number;
   }
-  std::optional<LoadedCheckpoint> found = checkpoint_at(folder, config_digest(cell.changed), step);
+  std::optional<LoadedCheckpoint> found =
+      checkpoint_at(folder, config_digest(cell.changed), step, store.fs());
   if (!found) {
     throw UserError(ExitCode::NoInput,
                     fmt::format("cell {} has no intact checkpoint of step {}; there are: {}",

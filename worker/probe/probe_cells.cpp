@@ -84,7 +84,7 @@ std::vector<std::string> choices_at(const ProbeOrder& order, const Store& store,
       continue;
     }
     std::set<std::int64_t> steps;
-    for (const CheckpointFile& file : list_checkpoints(store.cell_path(id)))
+    for (const CheckpointFile& file : list_checkpoints(store.cell_path(id), store.fs()))
       steps.insert(file.step);
     for (const std::int64_t step : steps) out.push_back(std::to_string(step));
     if (steps.empty()) out.emplace_back("final");  // which says that there is none
@@ -131,7 +131,7 @@ class CellProbing {
     CellLooks out;
     out.id = id;
     LookRows rows([&](const StateRecord& record) {
-      out.states.push_back(store_states(store_.cell_path(id), id, record));
+      out.states.push_back(store_states(store_.cell_path(id), id, record, store_.fs()));
     });
     std::optional<StoredCell> cell;
     std::string settings;
@@ -171,7 +171,8 @@ class CellProbing {
                                 .probes = fmt::format("{}", fmt::join(out.probes, " ")),
                                 .settings = settings,
                                 .command = order_.command,
-                                .set_sha256 = set_sha256});
+                                .set_sha256 = set_sha256},
+                               store_.fs());
     }
     out.seconds = clock.seconds();
     return out;

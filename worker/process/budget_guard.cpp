@@ -56,7 +56,7 @@ void BudgetGuard::keep() noexcept {
   if (sweep_.run.null("budget.wall_time")) return;
   record_.wall = clock_.seconds();
   try {
-    keep_slots(store_.root(), record_);
+    keep_slots(store_.root(), record_, store_.fs());
   } catch (const std::exception& e) {  // a time that is told too low stops no training
     log_quietly(LogLevel::Warning, std::string("budget.wall_time: ") + e.what());
   }

@@ -41,9 +41,9 @@ ProgressStyle progress_style(const std::string& word) {
 
 Progress::Progress(ProgressOptions options, LiveSweep sweep)
     : options_(std::move(options)), sweep_(std::move(sweep)) {
-  if (!options_.board.empty()) board_.emplace(options_.board);
+  if (!options_.board.empty()) board_.emplace(options_.board, *options_.disk);
   if (board_ && options_.rank == 0) board_->sign();
-  if (options_.rank == 0 && !options_.tells.empty()) tells_.emplace(options_.tells);
+  if (options_.rank == 0 && !options_.tells.empty()) tells_.emplace(options_.tells, *options_.disk);
   if (options_.rank == 0 && options_.style == ProgressStyle::Terminal) {
     terminal_ = Terminal::find();
     if (!terminal_) options_.style = ProgressStyle::Plain;

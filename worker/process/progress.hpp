@@ -30,6 +30,7 @@ struct ProgressOptions {
   int rank = 0, ranks = 1;
   std::filesystem::path board{};                  // see LiveBoard; empty: none
   std::filesystem::path tells{};                  // where the first rank tells a supervisor
+  const Fs* disk = &real_fs();                    // of the store, in which both are
   std::function<bool(std::size_t)> has_result{};  // whether a row has one
   std::function<bool()> stop_requested{};         // of this process
   std::function<void()> request_stop{};           // called if another rank was asked to stop

@@ -43,12 +43,12 @@ int train_apart(RunOrder order, const CellId& cell, const DeviceChoice& device,
 
 void JobRetry::fail(const SessionJob& job, const std::vector<std::int64_t>& generations,
                     CellStatus status, const std::string& kind, const std::string& message) {
-  const FailureReport report{
-      .kind = kind,
-      .message = message,
-      .job = job.id,
-      .host = node_name(),
-      .last_words = last_lines(run_.store.log_dir() / run_.logs.front(), kLastWords)};
+  const FailureReport report{.kind = kind,
+                             .message = message,
+                             .job = job.id,
+                             .host = node_name(),
+                             .last_words = last_lines(run_.store.log_dir() / run_.logs.front(),
+                                                      kLastWords, run_.store.fs())};
   std::vector<std::size_t> lost;
   for (std::size_t i = 0; i < job.rows.size(); ++i) {
     const CellPlan& cell = run_.sweep.cells[job.rows[i]];

@@ -38,14 +38,18 @@ void refuse_misfits(const Sweep& sweep) {
   check_starts(sweep, tensors);
 }
 
+FileAccess access_of(const RunOrder& order) {
+  return order.shared_group ? FileAccess::Group : FileAccess::Owner;
+}
+
 /// Expands the sweep again with the widths of `match:`, which are in the store's plan afterwards.
-void match_widths(Sweep& sweep, const SweepRequest& request, const std::string& store_folder) {
+void match_widths(Sweep& sweep, const SweepRequest& request, const RunOrder& order) {
   const Amounts amounts = described_amounts();
-  sweep = matched_sweep(request, store_folder, amounts);
+  sweep = matched_sweep(request, order.store, amounts);
   refuse_misfits(sweep);
-  const Store store = Store::open_or_create(store_folder);
+  const Store store = Store::open_or_create(order.store, access_of(order));
   if (!publish_first_plan(store, sweep)) {  // perhaps by another run, just now
-    sweep = matched_sweep(request, store_folder, amounts);
+    sweep = matched_sweep(request, order.store, amounts);
   }
   for (const MatchedWidth& width : sweep.matched) {
     log(LogLevel::Info, "match: " + matched_text(width));
@@ -54,7 +58,7 @@ void match_widths(Sweep& sweep, const SweepRequest& request, const std::string& 
 
 /// Says which cells have lost the results that sweep.h5 shows they had.
 void tell_lost_results(const Sweep& sweep, const Store& store) {
-  if (!something_at(store.packed_file())) return;
+  if (!something_at(store.packed_file(), store.fs())) return;
   Listing listing = list_store(store, store.root().string(), &sweep);
   std::erase_if(listing.cells, [&](const CellSummary& cell) {
     return !cell.in_plan || !is_result(cell.status) || store.completed(cell.id);
@@ -71,7 +75,7 @@ Sweep planned_sweep(const RunOrder& order, Collective& world) {
     agree_on_first(world, [&] { refuse_misfits(sweep); });
     return sweep;
   }
-  agree_on_first(world, [&] { match_widths(sweep, request, order.store); });
+  agree_on_first(world, [&] { match_widths(sweep, request, order); });
   const std::string widths =
       broadcast_text(world, world.rank() == 0 ? matched_json(sweep.matched) : "", 0);
   if (world.rank() == 0) return sweep;
@@ -82,7 +86,7 @@ Sweep planned_sweep(const RunOrder& order, Collective& world) {
 Store opened_store(const RunOrder& order, Collective& world) {
   std::optional<Store> store;
   agree_on_first(world, [&] {
-    store = Store::open_or_create(order.store);
+    store = Store::open_or_create(order.store, access_of(order));
     for (const std::string& repair : repair_plans(*store)) log(LogLevel::Warning, repair);
   });
   return store ? *store : Store::open(order.store);
@@ -105,7 +109,8 @@ void begin_again(const RunOrder& order, Collective& world, const Sweep& sweep, c
                  Progress& progress) {
   if (!order.plans()) return;
   agree_on_first(world, [&] {
-    LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))});
+    LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))},
+                       store.fs());
     const FormerValues former(store, sweep);
     if (const std::string note = former_names_note(store, sweep); !note.empty()) progress.say(note);
     for (const CellPlan& cell : sweep.cells) {

@@ -149,7 +149,8 @@ TeamOutcome lead_team(RunContext& run, const RunOrder& order, std::vector<FusedJ
   std::vector<std::vector<std::size_t>> rows;
   for (const FusedJob& job : jobs) rows.push_back(job.cells);
   run.progress.plan(std::move(rows), static_cast<std::size_t>(run.team.count()));
-  LeaseKeeper leases({.ttl = std::chrono::seconds(run.sweep.run.integer("resources.lease"))});
+  LeaseKeeper leases({.ttl = std::chrono::seconds(run.sweep.run.integer("resources.lease"))},
+                     run.store.fs());
   JobQueue queue(run.sweep, run.store, leases, std::move(jobs), parameter_count,
                  run.sweep.run.integer("retry.crash"));
   JobRetry retry(run, order, leases, queue);

@@ -37,7 +37,8 @@ CellRecorder::CellRecorder(const Store& store, const StoredPlan& plan, const Sto
                 .kinds = rows_.layout().kinds(),
                 .attempt_json = attempt,
                 .axes = rows_.layout().axes(),
-                .cell = cell.id}),
+                .cell = cell.id},
+               {}, store.fs()),
       reached_(first_step) {}
 
 void CellRecorder::train_row(std::int64_t step, const TrainRow& row) {
@@ -55,7 +56,7 @@ void CellRecorder::put_probes(std::int64_t step) {
 }
 
 void CellRecorder::keep(const StateRecord& record) {
-  if (writes()) store_states(folder(), cell_.id, record);
+  if (writes()) store_states(folder(), cell_.id, record, fs());
 }
 
 void CellRecorder::event(std::int64_t step, EventKind kind, double value,
@@ -78,10 +79,10 @@ void CellRecorder::snapshot(const CellFacts& facts) {
       std::max(kSnapshotSeconds, snapshot_seconds_ * static_cast<double>(cells_) / kSnapshotShare);
   if (!writes() || since_snapshot_.seconds() < wait) return;
   const Stopwatch cost;
-  const CellHistory history = read_history(folder());
+  const CellHistory history = read_history(folder(), fs());
   CellFacts all = facts;
   add_history_facts(all, history);
-  publish_metrics(folder(), {cell_, plan_, history, CellStatus::Running, all});
+  publish_metrics(folder(), {cell_, plan_, history, CellStatus::Running, all}, fs());
   snapshot_seconds_ = cost.seconds();
   since_snapshot_ = Stopwatch();
 }
@@ -107,14 +108,15 @@ void CellRecorder::cancel(std::int64_t step) {
 void CellRecorder::publish(const CellFileInput& input) {
   constexpr int kTries = 2;
   for (int i = 0; i < kTries; ++i) {
-    publish_result(folder(), input);
+    publish_result(folder(), input, fs());
     const ResultState state = store_.result(cell_.id);
     if (state.kind == ResultState::Kind::Sound) return;  // ours, or that of another attempt
     if (state.kind != ResultState::Kind::Damaged) {
       throw StorageError(folder() / "result.h5", "cannot be read back: " + state.problem);
     }
-    log(LogLevel::Warning, fmt::format("{}: {}; set aside as {}", cell_.alias, state.problem,
-                                       set_aside(folder() / "result.h5").filename().string()));
+    log(LogLevel::Warning,
+        fmt::format("{}: {}; set aside as {}", cell_.alias, state.problem,
+                    set_aside(folder() / "result.h5", fs()).filename().string()));
   }
   throw StorageError(folder() / "result.h5", "is damaged whenever it is written: check the disk");
 }
@@ -141,14 +143,15 @@ void CellRecorder::end_deposed() {
 bool CellRecorder::finish(CellStatus status, CellFacts facts) {
   const bool ours = !ended_ && !lease_.check_deposed();
   if (ours) {
-    if (const std::int64_t covered = covered_steps(read_history(folder())); covered < reached_) {
+    if (const std::int64_t covered = covered_steps(read_history(folder(), fs()));
+        covered < reached_) {
       end_incomplete(covered);
       return false;
     }
     const bool diverged = status == CellStatus::Diverged;
     journal_.end(diverged ? AttemptOutcome::Diverged : AttemptOutcome::Done, 0);
     journal_.sync();
-    const CellHistory history = read_history(folder());
+    const CellHistory history = read_history(folder(), fs());
     if (history.replay_mismatches > 0) {
       log(LogLevel::Warning,
           fmt::format("{}: {} of {} replayed steps differ from the attempt before", cell_.alias,

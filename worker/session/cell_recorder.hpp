@@ -42,6 +42,7 @@ class CellRecorder {
 
   const StoredCell& cell() const noexcept { return cell_; }
   std::filesystem::path folder() const { return store_.cell_dir(cell_.id); }
+  const Fs& fs() const { return store_.fs(); }  // of the folder
   std::int64_t generation() const { return lease_.generation(); }
 
   /// False once another process has taken the cell: nothing more is written then.

@@ -18,7 +18,7 @@
 namespace depthgrid {
 
 std::string last_weights_digest(const Store& store, const CellId& id) {
-  return TableReader(store.cell_path(id) / "result.h5").read("weights_sha256").text(0);
+  return TableReader(store.cell_path(id) / "result.h5", store.fs()).read("weights_sha256").text(0);
 }
 
 FinalWeights final_weights(const Store& store, const StoredPlan& plan, const CellId& id) {
@@ -28,9 +28,9 @@ FinalWeights final_weights(const Store& store, const StoredPlan& plan, const Cel
     return Error(fmt::format("cannot start from {} ({}): {}", at->alias, id, why));
   };
   const std::filesystem::path folder = store.cell_path(id);
-  const std::vector<CheckpointFile> files = list_checkpoints(folder);
+  const std::vector<CheckpointFile> files = list_checkpoints(folder, store.fs());
   if (files.empty()) throw unusable("it has no checkpoint any more");
-  auto state = checkpoint_at(folder, config_digest(at->changed), files.front().step);
+  auto state = checkpoint_at(folder, config_digest(at->changed), files.front().step, store.fs());
   if (!state) throw unusable("the checkpoint of its last step is damaged");
   const auto tensor = std::ranges::find(state->tensors, "parameters", &LoadedTensor::name);
   FinalWeights out;

@@ -28,7 +28,7 @@ void JobCheckpoints::write(std::int64_t step) {
     watches_.save(e, data.numbers);
     try {
       publish_checkpoint(cell.folder(), cell.generation(), data, policy_.keep_last(),
-                         policy_.kept(early_stop_.lowest(e).improved, step));
+                         policy_.kept(early_stop_.lowest(e).improved, step), cell.fs());
     } catch (const StorageError&) {
       if (cell.taken()) continue;  // the next owner may remove this attempt's checkpoints
       throw;

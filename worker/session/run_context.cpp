@@ -38,7 +38,10 @@ namespace fs = std::filesystem;
 /// Copies this process's log lines to the store from here on. @return the file's name.
 std::string open_log(const Store& store) {
   const std::string name = log_name();
-  make_folders(store.log_dir());
+  make_folders(store.log_dir(), store.fs());
+  if (const int closed = store.fs().may_make_in(store.log_dir()); closed != 0) {
+    throw_errno(store.log_dir(), "cannot keep a log there", closed, 0, store.fs());
+  }
   log_to_file(store.log_dir() / name);
   return name;
 }
@@ -139,6 +142,7 @@ ProgressOptions shared_options(const RunOrder& order, const Store& store, const 
     board = broadcast_text(world, board, 0);
   }
   out.board = store.live_dir() / board;
+  out.disk = &store.fs();
   if (order.mode == RunMode::Launch) out.tells = order.board;
   out.has_result = [&](std::size_t row) { return store.completed(sweep.cells[row].id); };
   out.stop_requested = stop_requested;
@@ -171,7 +175,7 @@ LiveSweep live_sweep(const Sweep& sweep, const Store& store, const CostTable& co
                                  cost.seconds_per_eval_token;
       }
     }
-    cell.made = std::max(cell.made, newest_step(store.cell_path(plan.id)));
+    cell.made = std::max(cell.made, newest_step(store.cell_path(plan.id), store.fs()));
   }
   return {sweep.name, std::move(cells)};
 }

@@ -1,11 +1,12 @@
 #include "worker/session/session_recorder.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <span>
-#include <system_error>
 
 #include <fmt/format.h>
 
@@ -275,11 +276,12 @@ void SessionRecorder::finish_cell(std::size_t e, CellStatus status,
   const std::filesystem::path folder = cells_[e].folder();
   if (!cells_[e].finish(status, std::move(facts))) return;  // another process owns it now
   const std::vector<std::int64_t> kept = policy_.kept(early_stop_.lowest(e).improved, step_);
-  for (const CheckpointFile& file : list_checkpoints(folder)) {
+  for (const CheckpointFile& file : list_checkpoints(folder, cells_[e].fs())) {
     if (std::ranges::find(kept, file.step) != kept.end()) continue;
-    std::error_code stays;  // the result is published: a left-over file does no harm
-    std::filesystem::remove(file.file, stays);
-    if (stays) log(LogLevel::Warning, file.file.string() + ": " + stays.message());
+    const int error = cells_[e].fs().remove(file.file);
+    if (error == 0 || error == ENOENT) continue;
+    // The result is published: a file that is left does no harm.
+    log(LogLevel::Warning, file.file.string() + ": " + std::strerror(error));
   }
 }
 

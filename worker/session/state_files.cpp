@@ -5,15 +5,17 @@
 namespace depthgrid {
 
 std::filesystem::path store_states(const std::filesystem::path& cell_dir, const CellId& cell,
-                                   const StateRecord& record) {
-  return publish_states(cell_dir, {.cell = cell,
-                                   .step = record.step,
-                                   .half = record.half,
-                                   .sequences = record.sequences,
-                                   .edge_times = record.edge_times,
-                                   .channels = record.channels,
-                                   .token_ids = record.token_ids,
-                                   .states = record.states});
+                                   const StateRecord& record, const Fs& disk) {
+  return publish_states(cell_dir,
+                        {.cell = cell,
+                         .step = record.step,
+                         .half = record.half,
+                         .sequences = record.sequences,
+                         .edge_times = record.edge_times,
+                         .channels = record.channels,
+                         .token_ids = record.token_ids,
+                         .states = record.states},
+                        disk);
 }
 
 }  // namespace depthgrid

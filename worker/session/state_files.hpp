@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "core/base/cell.hpp"
+#include "core/base/fs.hpp"
 #include "core/probe/record.hpp"
 
 namespace depthgrid {
@@ -10,6 +11,6 @@ namespace depthgrid {
 /// Writes what a probe hands to RecordSink::keep() beside the cell's result, see
 /// storage/cells/state_file.hpp. @return the file. @throws StorageError.
 std::filesystem::path store_states(const std::filesystem::path& cell_dir, const CellId& cell,
-                                   const StateRecord& record);
+                                   const StateRecord& record, const Fs& disk);
 
 }  // namespace depthgrid

@@ -1,5 +1,6 @@
 #include "storage/files/lease.hpp"
 
+#include <cerrno>
 #include <csignal>
 #include <fstream>
 #include <thread>
@@ -15,6 +16,7 @@
 #include "storage/files/publish.hpp"
 #include "storage/files/sealed_file.hpp"
 #include "tests/storage/folder_watch.hpp"
+#include "tests/storage/pretended_fs.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
@@ -323,6 +325,51 @@ TEST(Lease, OfRacingThreadsOneWins) {
     for (const auto& lease : leases) won += lease && lease->generation() == round ? 1 : 0;
     ASSERT_EQ(won, 1) << round;
   }
+}
+
+TEST(Lease, OfAnotherUserIsLeftAloneUnlessTheStoreIsShared) {
+  TemporaryFolder cell;
+  LeaseKeeper().try_acquire(cell.path());  // released at once
+  const PretendedFs disk;
+  const Fs& shared = disk.with(FileAccess::Group);
+  disk.state().owners[cell.path() / "gen-000001"] = 4000000001;
+
+  try {
+    LeaseKeeper({}, disk).try_acquire(cell.path());
+    FAIL() << "taken from another user";
+  } catch (const StorageError& e) {
+    EXPECT_EQ(e.code(), ExitCode::CantCreate);
+    for (const char* words : {"gen-000001", "uid 4000000001", "--shared-group", "chown"}) {
+      EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
+    }
+  }
+  EXPECT_EQ(highest_claim(cell.path()), 1);
+  const auto taken = LeaseKeeper({}, shared).try_acquire(cell.path());
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->generation(), 2);
+}
+
+TEST(Lease, WhereAllFilesAreOneUsersIsTakenByAnother) {
+  TemporaryFolder cell;
+  LeaseKeeper().try_acquire(cell.path());
+  const PretendedFs disk;  // as a file server that maps users, or root who works for somebody
+  disk.state().owners[cell.path() / "gen-000001"] = 4000000001;
+  disk.state().owners[cell.path()] = 4000000001;
+
+  EXPECT_TRUE(LeaseKeeper({}, disk).try_acquire(cell.path()));
+}
+
+TEST(Lease, WhoseClaimGotItsNameBeforeAnErrorIsGivenBack) {
+  TemporaryFolder cell;
+  const PretendedFs disk;
+  disk.state().before = [&](const PretendedFs::Call& call) {
+    if (call.name == "sync_folder") disk.fail(0, EIO);
+  };
+
+  EXPECT_THROW(LeaseKeeper({}, disk).try_acquire(cell.path()), StorageError);
+
+  EXPECT_EQ(highest_claim(cell.path()), 0) << "its process lives: others would wait for it";
+  EXPECT_TRUE(LeaseKeeper().try_acquire(cell.path()));
 }
 
 }  // namespace lease_test

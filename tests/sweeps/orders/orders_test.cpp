@@ -46,7 +46,7 @@ TEST(RunOrder, IsTheDocumentedText) {
   EXPECT_EQ(order_text(RunOrder{"a.yaml", "results/a", {"train.steps=3"}, true, "json"}),
             R"({"schema":1,"file":"a.yaml","store":"results/a","set":["train.steps=3"],"yes":true,)"
             R"("progress":"json","only":"","rerun":[],"mode":"run","cells":[],"board":"",)"
-            R"("hang":0.0})");
+            R"("hang":0.0,"shared_group":false})");
 }
 
 TEST(RunOrder, ReadsBackWhatWasWritten) {
