@@ -209,12 +209,13 @@ bool Store::is_at(const fs::path& root, const Fs& disk) {
 Store Store::open_or_create(const fs::path& root, FileAccess wanted, const Fs& disk) {
   const fs::path file = root / "STORE.json";
   const auto known = is_at(root, disk) ? described_access(file, disk) : std::nullopt;
-  const bool shared = wanted == FileAccess::Group || known == FileAccess::Group;
+  const FileAccess recorded = known.value_or(FileAccess::Owner);
+  const bool shared = wanted == FileAccess::Group || recorded == FileAccess::Group;
   const Fs& own = disk.with(FileAccess::Owner);
   const Fs& made = disk.with(shared ? FileAccess::Group : FileAccess::Owner);
   made.set_umask();
   make_folders(root, own);
-  if (known == FileAccess::Owner && shared) {
+  if (known && recorded == FileAccess::Owner && shared) {
     check_permissions(root, own);
     share_store(root, made);
   } else if (!known && shared) {

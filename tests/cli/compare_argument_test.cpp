@@ -89,8 +89,14 @@ TEST_F(ComparedListing, AFileThatEndsInCsvIsATable) {
   EXPECT_NO_THROW(require_stores(store, "--last"));
 }
 
-TEST_F(ComparedListing, ATableThatIsNotThereIsAStoreThatIsNot) {
-  EXPECT_THROW(listing_of({(folder_.path() / "no.csv").string()}), StorageError);
+TEST_F(ComparedListing, ATableThatIsNotThereIsNamedAsOne) {
+  try {
+    listing_of({(folder_.path() / "no.csv").string()});
+    FAIL() << "it is not there";
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.code(), ExitCode::NoInput);
+    EXPECT_NE(std::string(error.what()).find("a table of cells was expected"), std::string::npos);
+  }
 }
 
 TEST_F(ComparedListing, ACellOfTwoTablesIsNotCountedOnceUnsaid) {
