@@ -36,7 +36,22 @@ double margin_of(const CommandLine& line) {
                       ": a number above 0 was expected, in the unit of the metric");
 }
 
+std::string goal_word_of(const CommandLine& line) {
+  const std::string out = line.text_of("goal");
+  if (out.empty() || out == "minimize" || out == "maximize") return out;
+  throw UserError(ExitCode::Usage, "--goal " + out + ": minimize or maximize was expected");
+}
+
 namespace {
+
+/// @throws UserError (NoInput) for the name of a table that is not there.
+void check_table_is_there(const std::string& name) {
+  if (!name.ends_with(".csv") || std::filesystem::exists(name)) return;
+  throw UserError(ExitCode::NoInput,
+                  name +
+                      ": there is no such file; a table of cells was expected, as depthgrid "
+                      "results STORE --csv writes it");
+}
 
 /// A row of a table that has no id is known by its arm, its seed and its leaves.
 /// @throws UserError (Usage) if a cell of another store is the same one, unless stores are
@@ -67,6 +82,7 @@ Listing compared_listing(const CommandLine& line) {
   if (names.empty()) names.emplace_back();
   std::vector<Listing> listings;
   for (const std::string& name : names) {
+    check_table_is_there(name);
     Listing& listing = listings.emplace_back(
         names_table(name) ? read_csv_listing(name) : StoreArgument(line, name).listing());
     for (const std::string& damage : damage_lines(listing)) log(LogLevel::Warning, damage);

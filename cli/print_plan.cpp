@@ -2,7 +2,6 @@
 
 #include <map>
 
-#include "cli/budget_check.hpp"
 #include "cli/command_line.hpp"
 #include "core/base/error.hpp"
 #include "core/base/isa.hpp"
@@ -16,6 +15,7 @@
 #include "sweeps/plan/start_check.hpp"
 #include "sweeps/plan/text_check.hpp"
 #include "sweeps/report/listing.hpp"
+#include "sweeps/run/budget_check.hpp"
 #include "sweeps/simulate/scaling.hpp"
 
 namespace depthgrid {

@@ -4,11 +4,11 @@
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
-#include "cli/worker_command.hpp"
 #include "core/base/command.hpp"
 #include "core/base/error.hpp"
 #include "sweeps/orders/audited_cells.hpp"
 #include "sweeps/orders/sweep_of_model.hpp"
+#include "sweeps/orders/worker_command.hpp"
 #include "sweeps/plan/structure_audit.hpp"
 
 namespace depthgrid {

@@ -11,11 +11,11 @@
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
-#include "cli/worker_command.hpp"
 #include "core/base/command.hpp"
 #include "core/base/error.hpp"
 #include "core/base/json_text.hpp"
 #include "sweeps/orders/sweep_of_model.hpp"
+#include "sweeps/orders/worker_command.hpp"
 
 namespace depthgrid {
 namespace {

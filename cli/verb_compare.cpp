@@ -11,6 +11,7 @@
 #include "core/base/output.hpp"
 #include "core/base/printable.hpp"
 #include "sweeps/compare/compare.hpp"
+#include "sweeps/compare/compare_notes.hpp"
 #include "sweeps/compare/compare_report.hpp"
 #include "sweeps/compare/derived_metric.hpp"
 #include "sweeps/compare/two_stage_report.hpp"
@@ -26,10 +27,7 @@ ComparisonQuery query_of(const CommandLine& line) {
   out.within = line.text_of("within");
   out.baseline = line.text_of("baseline");
   out.metric = line.text_of("metric");
-  out.goal = line.text_of("goal");
-  if (!out.goal.empty() && out.goal != "minimize" && out.goal != "maximize") {
-    throw UserError(ExitCode::Usage, "--goal " + out.goal + ": minimize or maximize was expected");
-  }
+  out.goal = goal_word_of(line);
   if (line.has("margin")) out.margin = margin_of(line);
   out.allowed = line.words_of("allow");
   return out;
@@ -152,7 +150,8 @@ int compare_verb(const Arguments& arguments) {
     Table table = comparison_csv_table(comparison);
     add_two_stage_columns(table, listing, comparison, staged);
     print(csv_of(table));
-    if (!listing.tables.empty()) tell(printable(tables_note(listing)));
+    const std::string notes = other_questions_note(listing, comparison) + tables_note(listing);
+    if (!notes.empty()) tell(printable(notes));
   } else if (!rows.empty()) {
     print(comparison_text(listing, comparison, colour_of_stdout()) +
           printable(two_stage_text(listing, staged)));

@@ -3,9 +3,9 @@
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
-#include "cli/worker_command.hpp"
 #include "core/base/subprocess.hpp"
 #include "sweeps/orders/orders.hpp"
+#include "sweeps/orders/worker_command.hpp"
 
 namespace depthgrid {
 int eval_verb(const Arguments& arguments) {

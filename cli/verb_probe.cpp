@@ -4,11 +4,11 @@
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
 #include "cli/verbs.hpp"
-#include "cli/worker_command.hpp"
 #include "core/base/error.hpp"
 #include "core/base/printable.hpp"
 #include "core/base/subprocess.hpp"
 #include "sweeps/orders/orders.hpp"
+#include "sweeps/orders/worker_command.hpp"
 #include "sweeps/report/cell_log.hpp"
 #include "sweeps/report/results_query.hpp"
 

@@ -39,6 +39,7 @@ PageQuery query_of_page(const CommandLine& line) {
   out.comparison.by = line.words_of("by");
   out.comparison.baseline = line.text_of("baseline");
   out.comparison.metric = line.text_of("metric");
+  out.comparison.goal = goal_word_of(line);
   out.comparison.allowed = line.words_of("allow");
   if (line.has("margin")) out.comparison.margin = margin_of(line);
   out.filter = line.text_of("filter");
@@ -51,7 +52,7 @@ PageQuery query_of_page(const CommandLine& line) {
 int report_verb(const Arguments& arguments) {
   CommandLine line(
       "report [STORE…] -o FILE [--format WORD] [--by NAME,…] [--metric NAME] [--margin δ]\n"
-      "                        [--filter EXPRESSION]",
+      "                        [--goal WORD] [--filter EXPRESSION]",
       "One HTML page of a sweep, to be read in a browser and to be mailed: the answer,\n"
       "effects with intervals, learning curves, costs, what is missing. It needs no\n"
       "network, and has no user, host, path or log text in it. For papers, --format\n"
@@ -66,6 +67,7 @@ int report_verb(const Arguments& arguments) {
       .list("by", "NAME,...", "factors (default: each leaf that the sweep varies)")
       .text("baseline", "NAME", "arm or tag to compare with")
       .text("metric", "NAME", "a metric (default: the sweep's own)")
+      .text("goal", "WORD", "minimize or maximize (default: the sweep's, or by the metric)")
       .text("margin", "δ", "a difference that does not matter, in the unit of the metric")
       .list("allow", "WORD,...", "compare in spite of another order, clip, code or audit")
       .text("filter", "EXPRESSION", "which cells take part, as in results")

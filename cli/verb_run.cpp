@@ -4,24 +4,25 @@
 
 #include <fmt/format.h>
 
-#include "cli/budget_check.hpp"
 #include "cli/command_line.hpp"
 #include "cli/print_plan.hpp"
-#include "cli/restarted_run.hpp"
-#include "cli/run_report.hpp"
+#include "cli/run_options.hpp"
 #include "cli/store_argument.hpp"
-#include "cli/supervised_run.hpp"
 #include "cli/until_ci.hpp"
 #include "cli/verbs.hpp"
-#include "cli/worker_command.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/printable.hpp"
 #include "core/base/subprocess.hpp"
 #include "storage/leftovers.hpp"
 #include "sweeps/orders/orders.hpp"
+#include "sweeps/orders/worker_command.hpp"
 #include "sweeps/report/cell_log.hpp"
 #include "sweeps/report/chosen_cells.hpp"
+#include "sweeps/run/budget_check.hpp"
+#include "sweeps/run/restarted_run.hpp"
+#include "sweeps/run/run_end.hpp"
+#include "sweeps/run/supervised_run.hpp"
 
 namespace depthgrid {
 namespace {
@@ -49,18 +50,29 @@ void warn_of_leftovers() {
                   found.files.size(), static_cast<double>(found.bytes) / 1e6));
 }
 
-/// One launch per job (cli/supervised_run), then the report.
-int supervise_and_conclude(const CommandLine& line, const Sweep& sweep,
-                           const std::filesystem::path& store, const RunOrder& order) {
-  std::signal(SIGPIPE, SIG_IGN);
+/// One launch per job (sweeps/run/supervised_run), then the report.
+int supervise_and_conclude(const SupervisedRun& run) {
   std::optional<StopWatch> signals(std::in_place);
-  const std::size_t before = attempts_in(store);
-  EventLog events(store);
-  const int code =
-      run_supervised(line, supervised_run(line, order, sweep.run), *signals, events).code;
+  const std::size_t before = attempts_in(run.request.store);
+  EventLog events(run.request.store);
+  const int code = run_supervised(run, *signals, events).code;
   signals.reset();  // who has seen enough may interrupt the summary
-  const bool failed = report_run(line, sweep, store, before, code, order.progress);
+  const bool failed = report_run(run.request, before, code);
   return code == 0 && failed ? number_of(ExitCode::Partial) : code;
+}
+
+/// One worker, then the report.
+int run_and_conclude(const RunRequest& request) {
+  const std::size_t before = attempts_in(request.store);
+  const int code = run_restarted(request, before);
+  try {
+    const bool failed = report_run(request, before, code);
+    return code == 0 && failed ? number_of(ExitCode::Partial) : code;
+  } catch (const UserError& e) {
+    if (code == 0) throw;
+    log(LogLevel::Debug, e.what());  // the worker has already reported why there is nothing to read
+    return code;
+  }
 }
 
 /// After the first stage the same command goes on with the second one, in a program of its own;
@@ -96,13 +108,7 @@ int run_verb(const Arguments& arguments) {
       "command resumes.");
   line.examples({"run configs/tiny.yaml",
                  "run configs/quickstart.yaml --set train.lr=1e-3,3e-3 --store results/rates"});
-  line.argument("FILE")
-      .sweep_options()
-      .text("store", "DIR", "folder of the results (default: results/<name of the sweep>)")
-      .flag("allow-inexact", "as --set resources.allow_inexact=true: resume other ranks' sums")
-      .flag("quiet,q", "no progress")
-      .flag("json-progress", "progress as one JSON object per line, on stderr")
-      .text("only", "EXPRESSION", "train only the cells that meet a condition, as results --filter")
+  run_options(line)
       .list("rerun", "CELL", "train this cell again although it has a result; repeatable")
       .flag("shared-group", "share the store with its group, whose users may run in it, too")
       .flag("dry-run,n", "show the plan instead");
@@ -135,14 +141,10 @@ int run_verb(const Arguments& arguments) {
   if (launcher_rank() == 0 && !sweep.run.null("budget.store_bytes")) {
     refuse_over_budget(sweep.goals.empty() ? sweep : load_planned_sweep(line), store);
   }
-  std::vector<std::string> set = set_with_added_seeds(line, sweep, store);
-  if (line.has("allow-inexact")) set.emplace_back("resources.allow_inexact=true");
-  RunOrder order{line.required("FILE"),   store.string(),    std::move(set),
-                 line.has("yes"),         progress_of(line), line.text_of("only"),
-                 cells_again(line, sweep)};
-  order.hang = hang_of(sweep.run);
-  order.shared_group = line.has("shared-group");
-  if (order.progress != "json") warn_of_leftovers();
+  RunRequest request = run_request(line, sweep);
+  request.order.rerun = cells_again(line, sweep);
+  request.order.shared_group = line.has("shared-group");
+  if (request.order.progress != "json") warn_of_leftovers();
   const bool jobs = line.number_of("jobs", 0) > 0;
   if (jobs && launcher_ranks() > 1) {
     throw UserError(ExitCode::Usage,
@@ -150,23 +152,13 @@ int run_verb(const Arguments& arguments) {
                                 "of a launcher: type it without the launcher, or leave -j out",
                                 launcher_ranks()));
   }
-  if (line.has("supervise") || jobs || (!under_launcher() && serves_many(sweep.run))) {
-    const int code = supervise_and_conclude(line, sweep, store, order);
-    return staged ? next_stage(line, arguments, sweep, store, code) : code;
-  }
-  if (under_launcher()) become(worker_command("run", order_text(order)));
+  const bool supervised =
+      line.has("supervise") || jobs || (!under_launcher() && serves_many(sweep.run));
+  if (!supervised && under_launcher()) become(worker_command("run", order_text(request.order)));
   std::signal(SIGPIPE, SIG_IGN);  // as in the worker: the summary may have lost its reader
-  const std::size_t before = attempts_in(store);
-  const int code = run_restarted(line, sweep, store, order, before);
-  try {
-    const bool failed = report_run(line, sweep, store, before, code, order.progress);
-    const int end = code == 0 && failed ? number_of(ExitCode::Partial) : code;
-    return staged ? next_stage(line, arguments, sweep, store, end) : end;
-  } catch (const UserError& e) {
-    if (code == 0) throw;
-    log(LogLevel::Debug, e.what());  // the worker has already reported why there is nothing to read
-    return code;
-  }
+  const int code = supervised ? supervise_and_conclude(supervised_run(line, std::move(request)))
+                              : run_and_conclude(request);
+  return staged ? next_stage(line, arguments, sweep, store, code) : code;
 }
 
 }  // namespace depthgrid

@@ -7,10 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/budget_check.hpp"
 #include "cli/command_line.hpp"
 #include "cli/store_argument.hpp"
-#include "cli/submit_report.hpp"
 #include "cli/until_ci.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
@@ -24,12 +22,14 @@
 #include "storage/plan_sequence.hpp"
 #include "storage/store.hpp"
 #include "sweeps/plan/describe_cache.hpp"
+#include "sweeps/run/budget_check.hpp"
 #include "sweeps/slurm/missing_cells.hpp"
 #include "sweeps/slurm/node_exclusion.hpp"
 #include "sweeps/slurm/prepared_submission.hpp"
 #include "sweeps/slurm/sbatch_options.hpp"
 #include "sweeps/slurm/slurm_client.hpp"
 #include "sweeps/slurm/submission_lock.hpp"
+#include "sweeps/slurm/submit_report.hpp"
 
 namespace depthgrid {
 namespace {

@@ -9,16 +9,17 @@
 #include <fmt/format.h>
 
 #include "cli/command_line.hpp"
-#include "cli/run_report.hpp"
+#include "cli/run_options.hpp"
 #include "cli/store_argument.hpp"
-#include "cli/supervised_run.hpp"
-#include "cli/task_return.hpp"
 #include "cli/until_ci.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "storage/store.hpp"
 #include "sweeps/report/chosen_cells.hpp"
+#include "sweeps/run/run_end.hpp"
+#include "sweeps/run/supervised_run.hpp"
+#include "sweeps/run/task_end.hpp"
 #include "sweeps/slurm/slurm_client.hpp"
 
 namespace depthgrid {
@@ -92,13 +93,7 @@ int supervise_verb(const Arguments& arguments) {
       "script ends in it.");
   line.examples({"supervise configs/quickstart.yaml -j 2",
                  "supervise results/q/sweep.yaml --store results/q --tasks tasks.txt --task 3"});
-  line.argument("FILE")
-      .sweep_options()
-      .text("store", "DIR", "folder of the results (default: results/<name of the sweep>)")
-      .flag("allow-inexact", "as --set resources.allow_inexact=true: resume other ranks' sums")
-      .flag("quiet,q", "no progress")
-      .flag("json-progress", "progress as one JSON object per line, on stderr")
-      .text("only", "EXPRESSION", "train only the cells that meet a condition, as results --filter")
+  run_options(line)
       .text("tasks", "FILE", "train only the cells whose ids stand in one line of this file")
       .flag("requeue",
             "as a task of Slurm: go back into its queue when stopped or when the node is at fault")
@@ -107,20 +102,14 @@ int supervise_verb(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   std::optional<StopWatch> signals(std::in_place, asked_before());  // also while it is handed back
   const Sweep sweep = load_sweep(line);
-  const std::filesystem::path store = store_of(line, sweep);
   chosen_cells(sweep, line.text_of("only"));
-  std::vector<std::string> set = set_with_added_seeds(line, sweep, store);
-  if (line.has("allow-inexact")) set.emplace_back("resources.allow_inexact=true");
-  SupervisedRun request = supervised_run(line,
-                                         {line.required("FILE"), store.string(), std::move(set),
-                                          line.has("yes"), progress_of(line), line.text_of("only")},
-                                         sweep.run);
-  request.order.hang = hang_of(sweep.run);
+  SupervisedRun run = supervised_run(line, run_request(line, sweep));
+  const std::filesystem::path& store = run.request.store;
   const bool task = line.has("tasks");
   if (line.has("task") && !task) {
     throw UserError(ExitCode::Usage, "supervise: --task belongs to --tasks FILE");
   }
-  if (task) request.cells = cells_of_task(line);
+  if (task) run.cells = cells_of_task(line);
   std::signal(SIGPIPE, SIG_IGN);
   const Stopwatch clock;
   EventLog events(store, this_task());
@@ -129,32 +118,34 @@ int supervise_verb(const Arguments& arguments) {
     const std::string over =
         leave_out_nodes(sweep, there, events, line.text_of("tasks"), {}, SlurmClient());
     if (!over.empty()) throw UserError(ExitCode::Infrastructure, over);
-    if (found_node_fault(there, request.cells, events)) {
-      constexpr int kFailed = static_cast<int>(ExitCode::Failed);
+    if (found_node_fault(there, run.cells, events)) {
+      constexpr int kFailed = number_of(ExitCode::Failed);
       return_task({.sweep = sweep,
                    .store = there,
                    .events = events,
+                   .signals = *signals,
                    .task_file = line.text_of("tasks"),
-                   .cells = request.cells,
+                   .cells = run.cells,
                    .code = kFailed});
       return kFailed;
     }
   }
   const std::size_t before = attempts_in(store);
-  const auto [code, signal, spent] = run_supervised(line, request, *signals, events);
+  const auto [code, signal, spent] = run_supervised(run, *signals, events);
   if (line.has("requeue") && task && !spent) {
     return_task({.sweep = sweep,
                  .store = Store::open(store),
                  .events = events,
+                 .signals = *signals,
                  .task_file = line.text_of("tasks"),
-                 .cells = request.cells,
+                 .cells = run.cells,
                  .code = code,
                  .signal = signal,
                  .ran = clock.seconds()});
   }
   signals.reset();
   if (task) return code;  // of many: whoever looks at the results packs them
-  const bool failed = report_run(line, sweep, store, before, code, request.order.progress);
+  const bool failed = report_run(run.request, before, code);
   return code == 0 && failed ? number_of(ExitCode::Partial) : code;
 }
 

@@ -65,9 +65,4 @@ std::string usage(std::span<const Verb> verbs);
 ///         throws.
 int dispatch(std::span<const Verb> verbs, Arguments words);
 
-/// The exit code as a number.
-constexpr int number_of(ExitCode code) {
-  return static_cast<int>(code);
-}
-
 }  // namespace depthgrid

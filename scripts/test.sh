@@ -11,6 +11,7 @@ readonly long_parts='
 headers | ^lint\.headers$ | every header compiled by itself
 sources | ^lint\.sources-alone$ | every source compiled by itself, without optimisation
 fused | ^e2e\.fused_alone$ | fused cells against the same cells alone, at length
+simulations | ^sweeps\.compare\.compare_simulation_all$ | 10,000 sweeps of known truth at three seeds: how often compare is wrong
 audit | ^worker\.audit\.audit_families_all$ | every option of every family passes every check of the audit
 extension | ^e2e\.extension_all$ | one thing of every kind added to a copy of the sources, built and run
 kernels | ^models\.kernels_(avx2|base)$ | the models with kernels and LibTorch held to lower instruction sets

@@ -20,4 +20,9 @@ enum class ExitCode : int {
   BadConfig = 78        // the machine lacks what the file asks for
 };
 
+/// The exit code as a number.
+constexpr int number_of(ExitCode code) {
+  return static_cast<int>(code);
+}
+
 }  // namespace depthgrid

@@ -1,11 +1,13 @@
 #include "sweeps/compare/arms.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
 #include "core/base/nan.hpp"
 #include "sweeps/compare/seed_pairs.hpp"
+#include "sweeps/compare/time_origins.hpp"
 #include "sweeps/compare/training_basis.hpp"
 
 namespace depthgrid {
@@ -35,30 +37,51 @@ BasisMismatch mismatch_within(const EvaluationBasis& basis, const GroupFigures& 
   return mismatch_of_all(basis, {}, figures);
 }
 
+/// What tells whether figures of one metric can be subtracted.
+struct MetricRules {
+  const Listing& listing;
+  const EvaluationBasis& basis;
+  const std::vector<std::string>& told;  // see training_mismatch()
+  const TimeOrigins& times;              // of no rows unless the metric is a measured time
+};
+
+void without_interval(MeanDifference& difference) {
+  difference.low = difference.high = difference.degrees = kNaN;
+}
+
 /// Sets the difference of two arms in one metric, or why there is none.
-/// @param told  see training_mismatch()
-void compare(const Listing& listing, const EvaluationBasis& basis,
-             const std::vector<std::string>& told, const GroupFigures& mine,
-             const GroupFigures& theirs, ArmMetric& out) {
+void compare(const MetricRules& rules, const GroupFigures& mine, const GroupFigures& theirs,
+             ArmMetric& out) {
   if (mine.empty() || theirs.empty()) return;
   const auto mismatch = [&](std::size_t a, std::size_t b) {
-    BasisMismatch found = basis.mismatch(a, b);
-    return found ? found : training_mismatch(listing, a, b, told);
+    BasisMismatch found = rules.basis.mismatch(a, b);
+    if (!found) found = machine_mismatch(rules.times, a, b);
+    return found ? found : training_mismatch(rules.listing, a, b, rules.told);
   };
   SeedPairs pairs = seed_pairs(mine, theirs, equal_combinations(mine, theirs), mismatch);
   out.refused = std::move(pairs.refused);
   if (out.refused) return;
   if (pairs.seeds.empty()) {
-    out.refused = mismatch_of_all(basis, mine, theirs);
-    const std::size_t one = mine.begin()->second.begin()->second.row;
-    const std::size_t other = theirs.begin()->second.begin()->second.row;
-    if (!out.refused) out.refused = training_mismatch(listing, one, other, told);
+    out.refused = mismatch_of_all(rules.basis, mine, theirs);
+    std::vector<std::size_t> cells = rows_of(mine);
+    const std::size_t own = cells.size();
+    std::ranges::copy(rows_of(theirs), std::back_inserter(cells));
+    for (std::size_t i = 0; i < cells.size() && !out.refused; ++i) {
+      out.refused = machine_mismatch(rules.times, i < own ? cells[i] : cells[0],
+                                     i < own ? cells[own] : cells[i]);
+    }
+    if (!out.refused) {
+      out.refused = training_mismatch(rules.listing, cells[0], cells[own], rules.told);
+    }
     if (out.refused) return;
     out.difference = welch_difference(averages_of(mine), averages_of(theirs));
+    if (share_measurements(rules.times, cells)) without_interval(*out.difference);
     out.baseline = summary_of(averages_of(theirs));
     return;
   }
   out.difference = paired_difference(pairs.mine, pairs.theirs);
+  out.measurements = independent_pairs(rules.times, pairs);
+  if (out.measurements < pairs.seeds.size()) without_interval(*out.difference);
   out.sample = summary_of(pairs.mine);
   out.baseline = summary_of(pairs.theirs);
   out.pairs = std::move(pairs.seeds);
@@ -99,7 +122,10 @@ ArmComparison compare_arms(const Listing& listing, const std::vector<std::size_t
   }
   std::vector<std::string> told = leaves_of_arms(listing);
   told.insert(told.end(), allowed.begin(), allowed.end());
-  for (const std::string& name : recorded_metrics(listing, cells)) {
+  const std::set<std::string> names = recorded_metrics(listing, cells);
+  const bool timed = std::ranges::any_of(names, is_measured_time);
+  const TimeOrigins measured = timed ? read_time_origins(listing, cells) : TimeOrigins(), none;
+  for (const std::string& name : names) {
     const EvaluationBasis basis(listing, name);
     GroupFigures theirs;
     if (design.baseline) {
@@ -112,7 +138,8 @@ ArmComparison compare_arms(const Listing& listing, const std::vector<std::size_t
       metric.mixed = mismatch_within(basis, mine);
       if (metric.mixed) continue;
       metric.sample = metric.all = summary_of(averages_of(mine));
-      if (!arm.baseline) compare(listing, basis, told, mine, theirs, metric);
+      const MetricRules rules{listing, basis, told, is_measured_time(name) ? measured : none};
+      if (!arm.baseline) compare(rules, mine, theirs, metric);
     }
   }
   return out;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -22,6 +23,9 @@ struct ArmMetric {
   std::optional<MeanDifference> difference;  // this arm − baseline; absent for the baseline itself
   SampleSummary baseline;           // with a difference: the baseline's cells that it is of
   std::vector<std::int64_t> pairs;  // seeds of a paired difference
+  /// Independent measurements among the pairs: fewer where seeds of one fused job share a measured
+  /// time. Then the difference has no interval. Of other metrics as many as there are pairs.
+  std::size_t measurements = 0;
   /// Seeds that completed in one of the two arms only, in this one or in the baseline: no pair.
   std::vector<std::int64_t> left_out, baseline_left_out;
   BasisMismatch refused;  // why there is no difference, if figures are not of one evaluation
@@ -51,7 +55,7 @@ struct ArmComparison {
 /// Other seeds are left out of the difference and of the means beside it. Arms without a common
 /// seed are compared as independent samples. Where figures are not of one evaluation
 /// (evaluation_basis.hpp), or cells not of one training (training_basis.hpp) in what no arm of the
-/// sweep file sets, there is no difference.
+/// sweep file sets, or measured times of one machine, there is no difference.
 /// @param cells     rows of the listing that take part.
 /// @param baseline  an arm, a tag, or the beginning of exactly one of them; empty: the sweep's own.
 /// @param allowed   words of `--allow`.

@@ -61,10 +61,17 @@ std::string refusal_text(const BasisMismatch& refused, const std::string& metric
                      refused.text_and_advice());
 }
 
+/// "its 5 pairs are of 2 measurements of time, as seeds of one fused job share one".
+std::string shared_measurements_text(const ArmMetric& metric) {
+  return fmt::format(
+      "its {} pairs are of {} measurement{} of time, as seeds of one fused job share one",
+      metric.pairs.size(), metric.measurements, metric.measurements == 1 ? "" : "s");
+}
+
 /// Which seeds differences are of, and which differences there are none of.
 std::string comparison_notes(const ArmComparison& comparison,
                              const std::vector<std::string>& metrics) {
-  LinesByText pairs, refusals, mixtures;
+  LinesByText pairs, refusals, mixtures, shared;
   for (const std::string& name : metrics) {
     for (const ArmResults& arm : comparison.arms) {
       const ArmMetric& metric = arm.metrics.at(name);
@@ -74,12 +81,16 @@ std::string comparison_notes(const ArmComparison& comparison,
                      arm.name);
       }
       if (metric.refused) refusals.add(refusal_text(metric.refused, name), arm.name);
+      if (metric.measurements < metric.pairs.size()) {
+        shared.add(fmt::format("{}: {}", name, shared_measurements_text(metric)), arm.name);
+      }
       if (metric.left_out.empty() && metric.baseline_left_out.empty()) continue;
       const std::string of = metrics.size() > 1 ? " in " + name : "";
       pairs.add(pairs_text(metric, comparison.baseline), arm.name + of);
     }
   }
-  return pairs.text("") + refusals.text("no difference for ") + mixtures.text("no mean for ");
+  return pairs.text("") + refusals.text("no difference for ") + mixtures.text("no mean for ") +
+         shared.text("no interval for ");
 }
 
 /// What the means, and the differences beside them, are of.

@@ -76,6 +76,7 @@ Json difference_json(const ArmMetric& metric) {
           {"degrees", number_json(d.degrees)},
           {"baseline", sample_json(metric.baseline)},
           {"seeds", metric.pairs},
+          {"measurements", metric.measurements},
           {"left_out", {{"arm", metric.left_out}, {"baseline", metric.baseline_left_out}}}};
 }
 

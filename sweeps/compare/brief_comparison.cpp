@@ -1,14 +1,20 @@
 #include "sweeps/compare/brief_comparison.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstddef>
+#include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/error.hpp"
 #include "core/base/printable.hpp"
+#include "sweeps/compare/arms_notes.hpp"
 #include "sweeps/compare/number_text.hpp"
 #include "sweeps/compare/two_stage_intervals.hpp"
 #include "sweeps/report/results_query.hpp"
@@ -52,31 +58,105 @@ std::string shortened(const std::string& name, std::size_t most) {
   return name.substr(0, to) + "…" + name.substr(from);
 }
 
+/// What stands in the first column: its title, and a name for each row.
+struct ArmLabels {
+  std::string title = "arm";
+  std::vector<std::string> names;
+
+  std::size_t longest() const {
+    std::size_t out = 0;
+    for (const std::string& name : names) out = std::max(out, name.size());
+    return out;
+  }
+  /// Each shortened to so many bytes.
+  ArmLabels within(std::size_t most) const {
+    ArmLabels out{title, {}};
+    for (const std::string& name : names) out.names.push_back(shortened(name, most));
+    return out;
+  }
+  bool distinct() const {
+    return std::set<std::string>(names.begin(), names.end()).size() == names.size();
+  }
+};
+
+/// The leaves and the values of "hidden=64,scale=1/L"; nothing of a name that is no such list.
+struct NamedLevels {
+  std::vector<std::string> leaves, values;
+};
+
+NamedLevels levels_in_name(const std::string& name) {
+  NamedLevels out;
+  const auto in_leaf = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+  };
+  const auto leaf_end = [&](std::size_t at) {  // of a leaf that a value follows; else npos
+    std::size_t end = at;
+    while (end < name.size() && in_leaf(name[end])) ++end;
+    return end > at && end < name.size() && name[end] == '=' ? end : name.npos;
+  };
+  for (std::size_t at = 0; at < name.size();) {
+    const std::size_t equals = leaf_end(at);
+    if (equals == name.npos) return {};
+    std::size_t end = name.find(',', equals);  // a value may have commas, as a list has
+    while (end != name.npos && leaf_end(end + 1) == name.npos) end = name.find(',', end + 1);
+    out.leaves.push_back(name.substr(at, equals - at));
+    out.values.push_back(name.substr(equals + 1, end - equals - 1));
+    at = end == name.npos ? name.size() : end + 1;
+  }
+  return out;
+}
+
+/// "64,1/L" below "hidden,scale", where all names that are of leaves are of the same ones; nothing
+/// where they are not, fewer than two are, or two arms would have one name.
+std::optional<ArmLabels> without_leaves(const ArmLabels& labels) {
+  ArmLabels out;
+  std::vector<std::string> leaves;
+  std::size_t dropped = 0;
+  for (const std::string& name : labels.names) {
+    const NamedLevels levels = levels_in_name(name);
+    if (levels.leaves.empty()) {
+      out.names.push_back(name);
+      continue;
+    }
+    if (dropped++ == 0) leaves = levels.leaves;
+    if (levels.leaves != leaves) return std::nullopt;
+    out.names.push_back(fmt::format("{}", fmt::join(levels.values, ",")));
+  }
+  if (dropped < 2 || !out.distinct()) return std::nullopt;
+  out.title = fmt::format("{}", fmt::join(leaves, ","));
+  return out;
+}
+
 Table brief_table(const Comparison& by_arm, const std::vector<const ComparedRow*>& rows,
-                  std::size_t name_width) {
-  Table out{{{"arm"}, {by_arm.metric, Align::Right}, {"n", Align::Right}}, {}};
+                  const ArmLabels& labels) {
+  Table out{{{labels.title}}, {}};
+  const bool lacking =
+      std::ranges::any_of(rows, [](const ComparedRow* row) { return row->group.missing() > 0; });
+  if (lacking) out.columns.push_back({"missing"});
+  out.columns.push_back({by_arm.metric, Align::Right});
+  out.columns.push_back({"n", Align::Right});
   const bool compared = by_arm.effects.front().baseline_selected;
   if (compared) {
     out.columns.push_back({"difference", Align::Right});
     out.columns.push_back({"95 % interval"});
     out.columns.push_back({"verdict"});
   }
-  for (const ComparedRow* row : rows) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const ComparedRow* const row = rows[i];
     const SampleSummary& sample = row->shown();
-    std::vector<std::string> line = {
-        shortened(row->group.name, name_width) + (row->group.baseline ? " *" : ""),
-        mean_text(sample), std::to_string(sample.n)};
-    if (compared) {
-      line.resize(6);
-      if (row->evidence && row->evidence->pairs.refused) {
-        line[3] = "refused";
-      } else if (row->evidence && row->evidence->contrast.n > 0) {
-        const PairedContrast& c = row->evidence->contrast;
-        line[3] = difference_text(c.mean, c.interval.half_width());
-        line[4] = interval_text(c.interval);
-        if (!std::isnan(c.p)) line[5] = contrast_verdict_text(row->evidence->verdict);
-      }
+    std::vector<std::string> line = {labels.names[i] + (row->group.baseline ? " *" : "")};
+    if (lacking) line.push_back(missing_text(row->group.counts));
+    line.push_back(mean_text(sample));
+    line.push_back(std::to_string(sample.n));
+    if (row->evidence && row->evidence->pairs.refused) {
+      line.emplace_back("refused");
+    } else if (row->evidence && row->evidence->contrast.n > 0) {
+      const PairedContrast& c = row->evidence->contrast;
+      line.push_back(difference_text(c.mean, c.interval.half_width()));
+      line.push_back(interval_text(c.interval));
+      if (!std::isnan(c.p)) line.emplace_back(contrast_verdict_text(row->evidence->verdict));
     }
+    line.resize(out.columns.size());
     out.rows.push_back(std::move(line));
   }
   return out;
@@ -95,6 +175,29 @@ std::size_t widest_line(const std::string& text) {
   return std::max(widest, width);
 }
 
+/// The table within so many columns: names are shortened, without their leaves where rows could not
+/// be told apart, and stand whole where they cannot be even then.
+std::string fitted_table(const Comparison& by_arm, const std::vector<const ComparedRow*>& rows,
+                         std::size_t columns) {
+  constexpr std::size_t kShortestName = 8;
+  const auto text = [&](const ArmLabels& labels) {
+    return text_of(brief_table(by_arm, rows, labels));
+  };
+  ArmLabels labels;
+  for (const ComparedRow* row : rows) labels.names.push_back(row->group.name);
+  for (bool with_leaves = true;; with_leaves = false) {
+    std::string whole = text(labels);
+    const std::size_t wide = widest_line(whole), longest = labels.longest();
+    if (wide <= columns) return whole;
+    const std::size_t over = std::min(longest, wide - columns);
+    const ArmLabels shorter = labels.within(std::max(kShortestName, longest - over));
+    if (shorter.distinct()) return text(shorter);
+    std::optional<ArmLabels> values = with_leaves ? without_leaves(labels) : std::nullopt;
+    if (!values) return whole;
+    labels = *std::move(values);
+  }
+}
+
 }  // namespace
 
 std::string brief_comparison(const Listing& listing, const Comparison& by_arm,
@@ -106,15 +209,8 @@ std::string brief_comparison(const Listing& listing, const Comparison& by_arm,
   if (table.rows.size() < 2 || !any) return {};
   const auto room = static_cast<std::size_t>(std::max(0, size.rows - kOtherLines));
   const std::vector<const ComparedRow*> rows = shown_rows(table, std::max(kFewestArms, room));
-  std::size_t name = 0;
-  for (const ComparedRow* row : rows) name = std::max(name, row->group.name.size());
-  std::string text = text_of(brief_table(by_arm, rows, name));
-  const auto columns = static_cast<std::size_t>(std::max(1, size.columns));
-  if (const std::size_t wide = widest_line(text); wide > columns) {
-    const std::size_t over = wide - columns;
-    text =
-        text_of(brief_table(by_arm, rows, std::max<std::size_t>(8, name - std::min(name, over))));
-  }
+  std::string text =
+      fitted_table(by_arm, rows, static_cast<std::size_t>(std::max(1, size.columns)));
   if (rows.size() < table.rows.size()) {
     text += fmt::format("{} more arms\n", table.rows.size() - rows.size());
   }

@@ -15,6 +15,7 @@
 #include "storage/columns/variables.hpp"
 #include "sweeps/compare/combination_pairing.hpp"
 #include "sweeps/compare/factor_name.hpp"
+#include "sweeps/compare/level_trend.hpp"
 #include "sweeps/compare/multiplicity.hpp"
 #include "sweeps/compare/parameter_basis.hpp"
 #include "sweeps/compare/training_basis.hpp"
@@ -33,7 +34,7 @@ using FigureOf = std::function<double(std::size_t row)>;
 struct ComparisonContext {
   const Listing& listing;
   FigureOf figure;
-  EvidenceRules rules;
+  EvidenceRules rules;  // with the origins of times
   DetectableEffects& detectable;
 };
 
@@ -50,36 +51,6 @@ std::vector<Slice> slices_of(const Listing& listing, const std::vector<std::size
     if (group.level) out.push_back({fmt::format("{} = {}", leaf, group.name), group.cells});
   }
   return out;
-}
-
-/// Of three or more levels that are numbers, ascending, on the seeds that all of them have.
-void add_trend(const ComparisonContext& context, const Design& design, EffectTable& table) {
-  std::vector<std::size_t> levels;
-  std::set<double> distinct;
-  for (std::size_t i = 0; i < design.groups.size(); ++i) {
-    const auto& level = design.groups[i].level;
-    if (!level || !level->is_number()) continue;
-    levels.push_back(i);
-    distinct.insert(level->number());
-  }
-  const bool refused = std::ranges::any_of(table.rows, [](const ComparedRow& row) {
-    return row.evidence && (row.evidence->pairs.refused || row.evidence->shares_measurements());
-  });
-  if (levels.size() < 3 || distinct.size() != levels.size() || refused) return;
-  std::ranges::sort(levels, {},
-                    [&design](std::size_t i) { return design.groups[i].level->number(); });
-  std::vector<GroupFigures> figures;
-  std::vector<double> scores;
-  for (const std::size_t i : levels) {
-    figures.push_back(group_figures(context.listing, design, design.groups[i], context.figure));
-    scores.push_back(design.groups[i].level->number());
-  }
-  const CompleteBlocks blocks = complete_blocks(figures, levels.size(), 1);
-  if (blocks.seeds.size() < 2) return;
-  const MonotoneTrend trend = monotone_trend(blocks.values, scores);
-  if (std::isnan(trend.slope.p)) return;
-  table.trend = trend;
-  table.trend_seeds = blocks.seeds.size();
 }
 
 /// At one level of another factor the baseline is missing if it is an arm without that leaf: the
@@ -159,6 +130,7 @@ EffectTable effect_table(const ComparisonContext& context, const std::vector<std
     const GroupFigures mine = group_figures(listing, design, group, context.figure);
     row.values = averages_of(mine);
     row.all = summary_of(row.values);
+    row.shared = share_measurements(*context.rules.times, rows_of(mine));
     if (group.baseline || !design.baseline) continue;
     CombinationPairing pairing =
         combination_pairing(listing, design, group, mine, design.groups[*design.baseline], theirs);
@@ -166,7 +138,7 @@ EffectTable effect_table(const ComparisonContext& context, const std::vector<std
         contrast_evidence(context.rules, mine, theirs, pairing.paired, context.detectable);
     row.evidence->compared_with = std::move(pairing.note);
   }
-  add_trend(context, design, out);
+  add_level_trend(listing, design, context.figure, out);
   return out;
 }
 
@@ -227,18 +199,12 @@ std::string metric_named(const Listing& listing, const std::string& word) {
   return resolve_name(word, metrics, "depthgrid results STORE --csv");
 }
 
-/// Of cells whose times are compared.
-BasisMismatch machine_mismatch(const std::optional<DerivedMetric>& derived, std::size_t mine,
-                               std::size_t theirs) {
-  BasisMismatch out;
-  if (!derived || !derived->machines.contains(mine) || !derived->machines.contains(theirs)) {
-    return out;
-  }
-  const std::string &a = derived->machines.at(mine), &b = derived->machines.at(theirs);
-  if (a == b) return out;
-  out.differences.push_back({"the machine", Value(a), Value(b)});
-  out.advice = "times of other devices, or of jobs of other sizes, are not compared";
-  return out;
+/// Where the figures of a query come from, if they are times or read at them.
+TimeOrigins times_of(const Listing& listing, const std::vector<std::size_t>& rows,
+                     const ComparisonQuery& query) {
+  if (query.derived) return query.derived->times;
+  if (query.times) return *query.times;
+  return is_measured_time(query.metric) ? read_time_origins(listing, rows) : TimeOrigins();
 }
 
 /// No shares of figures whose seeds share a measurement.
@@ -331,10 +297,15 @@ std::string goal_of(const Listing& listing, const std::string& metric) {
   if (metric.starts_with("steps_to_target.") || metric.starts_with("late_noise.")) {
     return "minimize";
   }
-  constexpr std::array<std::string_view, 3> kMaximized = {"accuracy", "auc", "gain"};
+  constexpr std::array<std::string_view, 4> kMaximized = {"accuracy", "auc", "gain", "per_second"};
   const bool more_is_better = std::ranges::any_of(
       kMaximized, [&metric](std::string_view word) { return metric.find(word) != metric.npos; });
   return more_is_better ? "maximize" : "minimize";
+}
+
+void add_time_origins(const Listing& listing, const std::vector<std::size_t>& rows,
+                      ComparisonQuery& query) {
+  query.times = times_of(listing, rows, resolved_query(listing, query));
 }
 
 Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>& rows,
@@ -345,12 +316,13 @@ Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>&
   const ParameterBasis parameters(listing, query.parameter_tolerance);
   std::vector<std::string> told = query.by;
   told.insert(told.end(), query.allowed.begin(), query.allowed.end());
+  const TimeOrigins times = times_of(listing, rows, query);
   const std::vector<std::string> leaves = leaves_of_arms(listing);
   told.insert(told.end(), leaves.begin(), leaves.end());
   const auto mismatch = [&](std::size_t a, std::size_t b) {
     BasisMismatch found = basis.mismatch(a, b);
     if (!found) found = parameters.mismatch(a, b);
-    if (!found) found = machine_mismatch(query.derived, a, b);
+    if (!found) found = machine_mismatch(times, a, b);
     if (found) return found;
     return training_mismatch(listing, a, b, told);
   };
@@ -364,6 +336,7 @@ Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>&
                                   figure,
                                   {.mismatch = mismatch,
                                    .derived = query.derived ? &*query.derived : nullptr,
+                                   .times = &times,
                                    .margin = query.margin,
                                    .maximize = query.goal == "maximize"},
                                   detectable};
@@ -375,6 +348,8 @@ Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>&
   out.exploratory = query.derived.has_value() || query.metric != listing.metric;
   out.margin = query.margin;
   out.baseline_named = !query.baseline.empty();
+  out.metric_named = !asked.metric.empty();
+  out.goal_named = !asked.goal.empty() && !asked.derived;  // that of a derived metric is its own
   const Variable* const variable =
       find_variable(std::string_view(measured).substr(0, measured.find('.')));
   if (query.derived) {
@@ -384,8 +359,11 @@ Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>&
       out.note += (out.note.empty() ? "" : "; ") + ("no figure: " + out.lacking);
     }
   }
-  const bool of_steps = query.derived && !query.derived->reached.empty();
-  if (!of_steps && variable != nullptr && variable->units != "1") out.unit = variable->units;
+  if (out.metric.starts_with("steps_to_target.")) {
+    out.unit = "steps";
+  } else if (variable != nullptr && variable->units != "1") {
+    out.unit = variable->units;
+  }
   out.sees_future = sees_future(listing, rows, measured);
   if (!query.within.empty()) {
     for (const ComparedGroup& group : design_of(listing, rows, query.within).groups) {

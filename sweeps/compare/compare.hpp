@@ -8,6 +8,7 @@
 #include "sweeps/compare/contrast_evidence.hpp"
 #include "sweeps/compare/derived_metric.hpp"
 #include "sweeps/compare/design.hpp"
+#include "sweeps/compare/time_origins.hpp"
 #include "sweeps/compare/two_way.hpp"
 #include "sweeps/compare/variance.hpp"
 
@@ -26,17 +27,21 @@ struct ComparisonQuery {
   std::optional<double> parameter_tolerance = std::nullopt;
   /// The metric, where it was read off curves; `metric` is its name then.
   std::optional<DerivedMetric> derived = std::nullopt;
+  /// Of a metric that is a measured time; nothing: read from the stores, if the listing has the
+  /// names by which they can be opened.
+  std::optional<TimeOrigins> times = std::nullopt;
 };
 
-/// "maximize" for accuracies, areas and gains, else "minimize"; the sweep's own for its metric,
-/// which a table does not tell.
+/// "maximize" for accuracies, areas, gains and rates, else "minimize"; the sweep's own for its
+/// metric, which a table does not tell.
 std::string goal_of(const Listing& listing, const std::string& metric);
 
 /// A group beside the baseline.
 struct ComparedRow {
   ComparedGroup group;
   SampleSummary all;  // seeds of the group alone; of the baseline itself, what is shown
-  std::vector<double> values = {};           // of these seeds
+  std::vector<double> values = {};  // of these seeds
+  bool shared = false;  // some of them have one measurement of time: their mean has no interval
   std::optional<ContrastEvidence> evidence;  // nothing for the baseline
 
   bool compared() const { return evidence && evidence->sample.n > 0; }
@@ -56,6 +61,8 @@ struct EffectTable {
   std::vector<std::string> others, moving_with;  // see Design
   std::optional<MonotoneTrend> trend;            // of three or more levels that are numbers
   std::size_t trend_seeds = 0;
+  /// Combinations of the others that the trend is over, where levels have more than all have.
+  std::vector<std::string> trend_over = {};
 
   /// "model.d_model", or "model.d_model (with model.n_heads)".
   std::string title() const;
@@ -67,8 +74,9 @@ struct Comparison {
   bool exploratory = false;  // not of the sweep's own metric at the end of its training
   bool sees_future = false;  // the metric is of a pass that looks ahead, in some cell
   std::optional<double> margin;
-  bool baseline_named = false;              // by the query, not by the sweep
-  std::string note;                         // of a derived metric
+  bool baseline_named = false;                    // by the query, not by the sweep
+  bool metric_named = false, goal_named = false;  // likewise
+  std::string note;                               // of a derived metric
   std::string lacking;                      // of a derived metric: why cells have no number of it
   std::vector<std::string> without_figure;  // completed cells whose metric is NaN or missing
   std::size_t family = 0;                   // contrasts in Holm's family
@@ -90,5 +98,10 @@ struct Comparison {
 /// @throws UserError (Usage) for a factor, level, metric or word that is not there.
 Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>& rows,
                          const ComparisonQuery& query);
+
+/// Sets `times` of a query, for a comparison of the same rows of a listing whose stores have got
+/// other names than their folders. @throws as compare_cells()
+void add_time_origins(const Listing& listing, const std::vector<std::size_t>& rows,
+                      ComparisonQuery& query);
 
 }  // namespace depthgrid

@@ -84,6 +84,26 @@ std::string without_figure_note(const Comparison& comparison) {
                      cells.size() > kMost ? fmt::format(" and {} more", cells.size() - kMost) : "");
 }
 
+std::string other_questions_note(const Listing& listing, const Comparison& comparison) {
+  std::vector<std::string> parts;
+  for (const StoreQuestion& other : listing.other_questions) {
+    const bool metric = other.metric != listing.metric && !comparison.metric_named;
+    const bool goal = other.metric == listing.metric && !comparison.goal_named &&
+                      (comparison.metric == listing.metric || !comparison.metric_named);
+    if (!metric && !goal) continue;
+    parts.push_back(fmt::format("{} is about {} ({})", listing.stores.at(other.store), other.metric,
+                                other.goal));
+  }
+  if (parts.empty()) return {};
+  const auto first = std::ranges::find_if(listing.stores, [&listing](const std::string& store) {
+    return std::ranges::find(listing.tables, store) == listing.tables.end();
+  });
+  return fmt::format(
+      "{}; the question here is that of {}: {} ({}); --metric and --goal name "
+      "another\n",
+      fmt::join(parts, ", "), *first, listing.metric, listing.goal);
+}
+
 std::string common_notes(const Comparison& comparison, bool marks) {
   constexpr std::size_t kFewPairs = 3;
   std::size_t pairs = 0, fewest = kFewPairs + 1, undecided = 0, compared = 0;

@@ -196,6 +196,7 @@ std::string comparison_text(const Listing& listing, const Comparison& comparison
     out += fmt::format("exploratory: the sweep's own question is of {} at the end of training\n",
                        listing.metric);
   }
+  out += other_questions_note(listing, comparison);
   if (!comparison.note.empty()) out += comparison.note + "\n";
   if (comparison.sees_future) {
     out += "it is of a pass that sees later tokens: no figure of a language model\n";

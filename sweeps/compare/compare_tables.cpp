@@ -26,10 +26,10 @@ TableJson sample(const SampleSummary& of) {
   return {{"n", of.n}, {"mean", of.mean}, {"sd", of.sd}};
 }
 
-/// With Student's interval of the mean.
+/// With Student's interval of the mean, unless seeds share a measurement.
 TableJson sample_of(const ComparedRow& row) {
   TableJson out = sample(row.all);
-  out["interval"] = limits(paired_contrast(row.values).interval);
+  out["interval"] = row.shared ? TableJson() : limits(paired_contrast(row.values).interval);
   return out;
 }
 
@@ -128,7 +128,7 @@ TableJson effects(const Listing& listing, const Comparison& comparison, const Ef
     trend = {{"seeds", of.trend_seeds},          {"slope", contrast(of.trend->slope)},
              {"page_l", of.trend->page_l},       {"p_rising", of.trend->p_rising},
              {"p_falling", of.trend->p_falling}, {"p", of.trend->p},
-             {"exact", of.trend->exact}};
+             {"exact", of.trend->exact},         {"over", of.trend_over}};
   }
   return {{"factor", of.factor},
           {"within", of.within.empty() ? TableJson() : TableJson(of.within)},
@@ -138,6 +138,29 @@ TableJson effects(const Listing& listing, const Comparison& comparison, const Ef
           {"moves_with", of.moving_with},
           {"groups", rows},
           {"trend", trend}};
+}
+
+TableJson other_questions(const Listing& listing) {
+  TableJson out = TableJson::array();
+  for (const StoreQuestion& other : listing.other_questions) {
+    out.push_back({{"store", listing.stores.at(other.store)},
+                   {"metric", other.metric},
+                   {"goal", other.goal}});
+  }
+  return out;
+}
+
+/// Cells whose files are damaged now.
+TableJson damages(const Listing& listing) {
+  TableJson out = TableJson::array();
+  for (std::size_t row = 0; row < listing.cells.size(); ++row) {
+    const CellSummary& cell = listing.cells[row];
+    if (cell.damage.empty()) continue;
+    out.push_back({{"cell", cell.alias},
+                   {"status", name_of(cell.status)},
+                   {"damage", damage_without_folders(listing, row)}});
+  }
+  return out;
 }
 
 TableJson shares(const BlockEffect& of) {
@@ -275,6 +298,7 @@ std::string comparison_json(const Listing& listing, const Comparison& comparison
                        {"stores", listing.stores},
                        {"tables", listing.tables},
                        {"repeated", listing.repeated},
+                       {"other_questions", other_questions(listing)},
                        {"metric", comparison.metric},
                        {"unit", comparison.unit.empty() ? TableJson() : TableJson(comparison.unit)},
                        {"goal", comparison.goal},
@@ -286,6 +310,7 @@ std::string comparison_json(const Listing& listing, const Comparison& comparison
                        {"family", comparison.family},
                        {"outside", comparison.outside},
                        {"without_figure", comparison.without_figure},
+                       {"damages", damages(listing)},
                        {"problem", problem ? TableJson(problem->sentence) : TableJson()},
                        {"effects", tables},
                        {"variance", variances},

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <numeric>
+#include <iterator>
 #include <set>
 #include <string>
 
@@ -51,27 +50,6 @@ GroupFigures figures_compared(const GroupFigures& figures,
   return out;
 }
 
-/// Pairs that share no job with each other, directly or by others.
-std::size_t independent_pairs(const DerivedMetric* derived, const SeedPairs& pairs) {
-  if (derived == nullptr || derived->jobs.empty()) return pairs.seeds.size();
-  std::vector<std::size_t> group(pairs.rows.size());  // of each pair
-  std::iota(group.begin(), group.end(), std::size_t{0});
-  std::map<std::string, std::size_t> first;  // pair with a job
-  for (std::size_t i = 0; i < group.size(); ++i) {
-    for (const auto* side : {&pairs.rows[i].mine, &pairs.rows[i].theirs}) {
-      for (const WeightedRow& cell : *side) {
-        const auto jobs = derived->jobs.find(cell.row);
-        if (jobs == derived->jobs.end()) continue;
-        for (const std::string& job : jobs->second) {
-          const std::size_t known = group[first.emplace(job, i).first->second], own = group[i];
-          std::ranges::replace(group, own, known);
-        }
-      }
-    }
-  }
-  return std::set<std::size_t>(group.begin(), group.end()).size();
-}
-
 }  // namespace
 
 double DetectableEffects::of(std::size_t n, double sd) {
@@ -101,6 +79,11 @@ ContrastEvidence contrast_evidence(const EvidenceRules& rules, const GroupFigure
       }
     }
     out.unpaired = welch_difference(a, b);
+    std::vector<std::size_t> cells = rows_of(own);
+    std::ranges::copy(rows_of(other_side), std::back_inserter(cells));
+    if (rules.times != nullptr && share_measurements(*rules.times, cells)) {
+      out.unpaired->low = out.unpaired->high = out.unpaired->degrees = kNaN;
+    }
     out.sample = summary_of(a);
     out.baseline = summary_of(b);
     return out;
@@ -110,7 +93,8 @@ ContrastEvidence contrast_evidence(const EvidenceRules& rules, const GroupFigure
   out.sample = summary_of(out.pairs.mine);
   out.baseline = summary_of(out.pairs.theirs);
   out.contrast = paired_contrast(differences);
-  out.measurements = independent_pairs(rules.derived, out.pairs);
+  out.measurements =
+      rules.times == nullptr ? out.pairs.seeds.size() : independent_pairs(*rules.times, out.pairs);
   const bool shared = out.shares_measurements();
   if (shared) {
     PairedContrast mean_alone;

@@ -13,6 +13,7 @@
 #include "sweeps/compare/derived_metric.hpp"
 #include "sweeps/compare/multiplicity.hpp"
 #include "sweeps/compare/seed_pairs.hpp"
+#include "sweeps/compare/time_origins.hpp"
 
 namespace depthgrid {
 
@@ -20,9 +21,9 @@ namespace depthgrid {
 struct ContrastEvidence {
   SeedPairs pairs;
   std::string compared_with;  // of an arm without the leaf; see combination_pairing()
-  /// Independent measurements among the pairs; fewer than these where a figure is read at a time,
-  /// and pairs share a fused job, whose seeds share one measured time. Then there is a mean and
-  /// nothing that its spread would say.
+  /// Independent measurements among the pairs; fewer than these where a figure is a measured time
+  /// or read at one, and pairs share a fused job, whose seeds share one measured time. Then there
+  /// is a mean and nothing that its spread would say.
   std::size_t measurements = 0;
   SampleSummary sample, baseline;          // of the pairs
   PairedContrast contrast;                 // of mine − theirs
@@ -61,6 +62,7 @@ class DetectableEffects {
 struct EvidenceRules {
   std::function<BasisMismatch(std::size_t, std::size_t)> mismatch;  // see seed_pairs.hpp
   const DerivedMetric* derived = nullptr;  // the metric, if it was read off curves
+  const TimeOrigins* times = nullptr;      // of figures that are measured times or read at them
   std::optional<double> margin = std::nullopt;
   bool maximize = false;
 };

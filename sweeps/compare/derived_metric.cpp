@@ -124,13 +124,13 @@ DerivedMetric add_equal_cost(Listing& listing, const CurvesByRow& all, const std
     if (costs.empty()) continue;
     EvaluationCurve curve(costs, series.values);
     if (curve.size() == 0) continue;
-    out.machines[row] = flops ? "" : series.machines;
+    out.times.machines[row] = flops ? "" : series.machines;
     if (!flops) {
       for (const std::string& job : series.jobs) {
-        out.jobs[row].push_back(listing.store_of(row) + ' ' + job);
+        out.times.jobs[row].push_back(listing.store_of(row) + ' ' + job);
       }
     }
-    CostRange& range = ranges[out.machines[row]];
+    CostRange& range = ranges[out.times.machines[row]];
     range.least = std::min(range.least, curve.x().back());
     range.most = std::max(range.most, curve.x().back());
     steps.emplace(row, EvaluationCurve(costs, series.steps));
@@ -139,7 +139,7 @@ DerivedMetric add_equal_cost(Listing& listing, const CurvesByRow& all, const std
   ReadingCounts counts;
   for (const auto& [row, curve] : curves) {
     ++counts.cells;
-    const double least = ranges[out.machines[row]].least;
+    const double least = ranges[out.times.machines[row]].least;
     const std::optional<double> value = value_at(curve, least);
     if (!value) {
       ++counts.none;
@@ -158,7 +158,7 @@ DerivedMetric add_equal_cost(Listing& listing, const CurvesByRow& all, const std
     out.lacking = fmt::format("{} have no evaluation as early as the cheapest cell ended",
                               share_of(counts.none, all.size()));
   }
-  if (flops) out.machines.clear();
+  if (flops) out.times.machines.clear();
   if (counts.cells == 0) return out;
   std::vector<std::string> texts;
   for (const auto& [machine, range] : ranges) {

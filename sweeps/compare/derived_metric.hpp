@@ -8,6 +8,7 @@
 
 #include "storage/cells/cell_series.hpp"
 #include "sweeps/compare/curve.hpp"
+#include "sweeps/compare/time_origins.hpp"
 #include "sweeps/report/listing.hpp"
 
 namespace depthgrid {
@@ -19,11 +20,7 @@ struct DerivedMetric {
   std::string note;                             // what it says, a line for people
   std::string lacking = {};                     // why cells have no number of it; empty if all have
   std::map<std::size_t, Reached> reached = {};  // by row of the listing, of a target
-  /// Of times, by row: the fused jobs that measured them, and what these ran on. Cells that share
-  /// a job share one measurement; times of other devices or numbers of fused cells are no
-  /// difference of what was trained.
-  std::map<std::size_t, std::vector<std::string>> jobs = {};
-  std::map<std::size_t, std::string> machines = {};
+  TimeOrigins times = {};                       // of what is read at a time
 };
 
 /// What a curve is read along.

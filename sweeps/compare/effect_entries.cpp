@@ -4,8 +4,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/grouped.hpp"
 #include "core/base/json_text.hpp"
@@ -47,7 +49,8 @@ std::string difference_entry(const ContrastEvidence& evidence) {
 std::string interval_entry(const ContrastEvidence& evidence) {
   if (evidence.pairs.refused || evidence.censored) return {};
   if (evidence.unpaired) {
-    return interval_text({evidence.unpaired->low, evidence.unpaired->high}) + " w";
+    return interval_text({evidence.unpaired->low, evidence.unpaired->high}) +
+           (std::isnan(evidence.unpaired->low) ? "" : " w");
   }
   return interval_text(evidence.contrast.interval);
 }
@@ -96,12 +99,22 @@ Table evidence_table(const EffectTable& effects, std::string_view without) {
 
 std::string trend_line(const EffectTable& effects) {
   if (!effects.trend) return {};
+  constexpr std::size_t kMostCombinations = 4;
   const MonotoneTrend& trend = *effects.trend;
-  return fmt::format(
+  std::string out = fmt::format(
       "trend over {}, {} seeds: slope {:.3g} per unit [{:.3g}, {:.3g}], p {}; monotone, Page's L: "
-      "p {}\n",
+      "p {}",
       effects.title(), effects.trend_seeds, trend.slope.mean, trend.slope.interval.low,
       trend.slope.interval.high, probability_text(trend.slope.p), probability_text(trend.p));
+  const std::vector<std::string>& over = effects.trend_over;
+  if (!over.empty()) {
+    const std::size_t named = std::min(kMostCombinations, over.size());
+    out += fmt::format(
+        "; over the combinations that all levels have: {}{}",
+        fmt::join(over.begin(), over.begin() + static_cast<std::ptrdiff_t>(named), "; "),
+        over.size() > named ? fmt::format(" and {} more", over.size() - named) : "");
+  }
+  return out + "\n";
 }
 
 std::string metric_title(const Comparison& comparison) {

@@ -14,8 +14,8 @@ namespace depthgrid {
 /// "+0.012 ± 0.004"; "refused"; "-" where seeds are censored.
 std::string difference_entry(const ContrastEvidence& evidence);
 
-/// "[-0.008, -0.004]", followed by " w" for Welch's, without a common seed; empty where there is
-/// none.
+/// "[-0.008, -0.004]", followed by " w" for Welch's, without a common seed; "-" without limits,
+/// empty where there is no difference.
 std::string interval_entry(const ContrastEvidence& evidence);
 
 /// The smallest difference that a single test shows at these seeds, or "-".

@@ -27,6 +27,14 @@ std::string one_group_text(const Listing& listing) {
   return out;
 }
 
+/// Results of cells that do not take part, as they are of other plans; empty if there are none.
+std::string other_results_text(const Listing& listing) {
+  const std::size_t n = listing.results_not_shown;
+  if (n == 0) return {};
+  return fmt::format("; {} cell{} of other plans {} a result: --all-plans compares {}", n,
+                     n == 1 ? "" : "s", n == 1 ? "has" : "have", n == 1 ? "it" : "them");
+}
+
 /// Why no cell of the baseline takes part, and what to do.
 std::string no_baseline_text(const Comparison& comparison, bool filtered) {
   const std::string& name = comparison.effects.front().baseline_name;
@@ -85,9 +93,10 @@ std::optional<NoContrast> no_contrast(const Listing& listing, const std::vector<
                       ExitCode::Partial};
   }
   if (completed == 0) {
-    return NoContrast{fmt::format("no cell has completed: {}{}", missing,
-                                  open ? "; depthgrid run trains them" : ""),
-                      code};
+    return NoContrast{
+        fmt::format("no cell has completed: {}{}{}", missing,
+                    open ? "; depthgrid run trains them" : "", other_results_text(listing)),
+        code};
   }
   if (figures == 0) {
     return NoContrast{

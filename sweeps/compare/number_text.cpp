@@ -21,6 +21,12 @@ std::string without_minus_zero(std::string text) {
   return zero && text.starts_with('-') ? text.substr(1) : text;
 }
 
+/// Of a value; without a spread, two of its own digits at least.
+int decimals_beside(double spread, double value) {
+  const int out = decimals_of(spread);
+  return spread > 0 ? out : std::max(out, decimals_of(std::abs(value)));
+}
+
 }  // namespace
 
 std::string fixed_text(double value, int decimals) {
@@ -49,12 +55,12 @@ std::string difference_text(double value, double half_width) {
   if (!std::isfinite(value)) return "-";
   const double size = std::abs(value);
   const double finer = size > 0 && size < half_width ? size : half_width;
-  return signed_text(value, decimals_of(finer));
+  return signed_text(value, decimals_beside(finer, value));
 }
 
 std::string interval_text(const ConfidenceLimits& limits) {
   if (std::isnan(limits.low) || std::isnan(limits.high)) return "-";
-  const int decimals = decimals_of(limits.half_width());
+  const int decimals = decimals_beside(limits.half_width(), limits.low);
   return fmt::format("[{}, {}]", signed_text(limits.low, decimals),
                      signed_text(limits.high, decimals));
 }

@@ -20,10 +20,12 @@ std::string signed_text(double value, int decimals);
 /// "2.3876 ± 0.0011"; the mean alone where there is no spread, "-" where it is no finite number.
 std::string mean_text(const SampleSummary& sample);
 
-/// A signed difference, with two digits of the value or of its half-width, whichever is smaller.
+/// A signed difference, with two digits of the value or of its half-width, whichever is smaller;
+/// without a half-width four decimals, or more where two digits of the value need them.
 std::string difference_text(double value, double half_width);
 
-/// "[-0.0081, -0.0037]", with two digits of the half-width; "-" without limits.
+/// "[-0.0081, -0.0037]", with two digits of the half-width, of limits that are one as of a
+/// difference without one; "-" without limits.
 std::string interval_text(const ConfidenceLimits& limits);
 
 /// In full precision, for a CSV; empty for NaN.

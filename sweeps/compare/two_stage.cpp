@@ -152,10 +152,20 @@ std::optional<TwoStageRecord> decide_two_stage(const Listing& listing,
   if (std::ranges::any_of(listing.cells, open)) return std::nullopt;
   const Comparison comparison = compare_cells(listing, select_cells(listing, {}), {});
   for (const ComparedRow& row : comparison.effects.front().rows) {
-    if (!row.evidence || !row.evidence->pairs.refused) continue;
-    throw UserError(ExitCode::BadData,
-                    fmt::format("--until-ci: {} cannot be compared with the baseline: {}",
-                                row.group.name, row.evidence->pairs.refused.text()));
+    if (!row.evidence) continue;
+    if (row.evidence->pairs.refused) {
+      throw UserError(ExitCode::BadData,
+                      fmt::format("--until-ci: {} cannot be compared with the baseline: {}",
+                                  row.group.name, row.evidence->pairs.refused.text()));
+    }
+    if (row.evidence->shares_measurements()) {
+      throw UserError(ExitCode::BadData,
+                      fmt::format("--until-ci: the seeds of {} share a measurement of {}, so their "
+                                  "spread says nothing of how well it is known: packing: {{fuse: "
+                                  "off}} in the sweep file, in a new store, measures each seed for "
+                                  "itself",
+                                  row.group.name, listing.metric));
+    }
   }
   TwoStageRecord out;
   out.metric = listing.metric;

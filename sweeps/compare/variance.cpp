@@ -324,6 +324,7 @@ CompleteBlocks complete_blocks(std::span<const GroupFigures> figures, std::size_
         values.push_back(own->second.value);
       }
       if (values.size() < figures.size()) continue;
+      out.combinations.insert(combination);
       ++n;
       for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += values[i];
     }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,6 +36,7 @@ struct VarianceTable {
 struct CompleteBlocks {
   BlockGrid<double> values;
   std::vector<std::int64_t> seeds;
+  std::set<std::string> combinations = {};  // that some of these seeds has complete
 };
 
 /// @param figures  of levels_a × levels_b groups, row-major.

@@ -85,6 +85,7 @@ PageBlocks answer_section(const PageData& data) {
         answer_text(PageText::Kind::Answer, answer_sentence(arms, arms.effects.front())));
   }
   out.emplace_back(answer_text(PageText::Kind::Paragraph, metric_words(arms)));
+  add_notes(out, other_questions_note(data.listing, arms));
   if (data.stores.size() > 1) {
     out.emplace_back(
         answer_text(PageText::Kind::Paragraph,

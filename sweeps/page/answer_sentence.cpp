@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -51,7 +52,7 @@ std::string differs_part(const Comparison& comparison, const EffectTable& effect
 std::string answer_sentence(const Comparison& comparison, const EffectTable& effects) {
   std::vector<const ComparedRow*> differ;
   std::size_t compared = 0, none = 0, undecided = 0, refused = 0, untested = 0;
-  double detectable = 0;
+  double least = std::numeric_limits<double>::infinity(), most = 0;  // that is detectable
   for (const ComparedRow& row : effects.rows) {
     if (!row.evidence) continue;
     const ContrastEvidence& e = *row.evidence;
@@ -66,7 +67,8 @@ std::string answer_sentence(const Comparison& comparison, const EffectTable& eff
       ++none;
     } else {
       ++undecided;
-      if (!std::isnan(e.detectable)) detectable = std::max(detectable, e.detectable);
+      least = std::fmin(least, e.detectable);  // passes over NaN
+      most = std::fmax(most, e.detectable);
     }
   }
   if (compared == 0) return {};
@@ -76,6 +78,10 @@ std::string answer_sentence(const Comparison& comparison, const EffectTable& eff
   // The baseline is named once.
   bool named = !parts.empty();
   const auto count = [&](std::size_t n, const char* one, const char* many) {
+    if (compared == 1) {
+      return fmt::format("{} difference from {} {}", comparison.exploratory ? "the" : "The",
+                         effects.baseline_name, one);
+    }
     const std::string from =
         named ? "" : fmt::format(" differences from {}", effects.baseline_name);
     named = true;
@@ -88,9 +94,12 @@ std::string answer_sentence(const Comparison& comparison, const EffectTable& eff
   }
   if (undecided > 0) {
     std::string part = count(undecided, "is undecided", "are undecided");
-    if (detectable > 0) {
-      part += fmt::format(": at these seeds a single test detects a difference of {:.{}f}{}",
-                          detectable, decimals_of(detectable), unit);
+    if (most > 0) {
+      const std::string from = fixed_text(least, decimals_of(least));
+      const std::string to = fixed_text(most, decimals_of(most));
+      part += fmt::format(": at these seeds a single test detects a difference of {}{}",
+                          from == to ? to : fmt::format("{} up to {}", from, to), unit);
+      if (from != to) part += ", depending on the contrast";
     }
     parts.push_back(std::move(part));
   }

@@ -10,7 +10,7 @@ namespace depthgrid {
 /// how many are undecided and what could have been detected, how many are refused. Empty if there
 /// is no contrast.
 /// @example  "hidden=128 differs from hidden=64 by -0.012 [-0.020, -0.004] nat (better); 9 of 10
-/// arms are undecided: at these seeds a difference of 0.010 nat is detectable."
+/// arms are undecided: at these seeds a single test detects a difference of 0.010 nat."
 std::string answer_sentence(const Comparison& comparison, const EffectTable& effects);
 
 }  // namespace depthgrid

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -14,6 +13,7 @@
 #include "core/base/json_text.hpp"
 #include "core/base/nan.hpp"
 #include "storage/columns/variables.hpp"
+#include "sweeps/page/chosen_arms.hpp"
 #include "sweeps/page/html.hpp"
 #include "sweeps/page/leaf_names.hpp"
 #include "sweeps/page/page_commands.hpp"
@@ -24,9 +24,6 @@ namespace depthgrid {
 namespace {
 
 using CurvesJson = nlohmann::ordered_json;
-
-constexpr std::size_t kMostBands = 24;  // of more, their labels are a column of their own
-constexpr std::size_t kBestBands = 12;  // which are drawn then
 
 std::string curve_label(const PageData& data) {
   const std::string& metric = data.curves.metric;
@@ -110,39 +107,21 @@ void add_curve_notes(PageBlocks& out, const PageData& data) {
   }
 }
 
-/// Lines with a curve; of very many, those of the baseline and of the arms that are best by the
-/// metric, in the order of the sweep.
+/// The lines that are drawn, of those with a curve.
 std::vector<std::size_t> band_lines(const PageData& data, std::size_t& with_curve) {
-  const std::vector<ComparedRow>& arms = data.by_arm.effects.front().rows;
-  std::vector<std::size_t> out;
+  const std::vector<ComparedRow>& rows = data.by_arm.effects.front().rows;
+  std::vector<std::size_t> lines, out;
+  std::vector<const ComparedRow*> arms;
   for (std::size_t i = 0; i < data.curves.lines.size(); ++i) {
-    if (!data.curves.lines[i].band.x.empty()) out.push_back(i);
+    if (data.curves.lines[i].band.x.empty()) continue;
+    lines.push_back(i);
+    arms.push_back(&rows[data.curves.lines[i].arm]);
   }
-  with_curve = out.size();
-  if (out.size() <= kMostBands) return out;
-  const double sign = data.by_arm.goal == "maximize" ? -1 : 1;
-  const auto rank = [&](std::size_t line) {
-    const ComparedRow& row = arms[data.curves.lines[line].arm];
-    const double figure = sign * row.all.mean;
-    // The baseline stands first, arms without a number last.
-    return std::pair(!row.group.baseline,
-                     std::isnan(figure) ? std::numeric_limits<double>::infinity() : figure);
-  };
-  std::ranges::stable_sort(out, {}, rank);
-  out.resize(kBestBands);
-  std::ranges::sort(out);
+  with_curve = lines.size();
+  for (const std::size_t i : chosen_arms(arms, data.by_arm.goal == "maximize")) {
+    out.push_back(lines[i]);
+  }
   return out;
-}
-
-/// Which lines are drawn, where it is not all of them.
-std::string band_choice(const PageData& data, std::size_t drawn, std::size_t with_curve) {
-  if (drawn == with_curve) return {};
-  const bool stores = std::ranges::any_of(data.curves.lines, &ArmCurve::of_store);
-  const bool baseline = std::ranges::any_of(
-      data.by_arm.effects.front().rows, [](const ComparedRow& row) { return row.group.baseline; });
-  return fmt::format("{} of {} {}: the best by {}{}; the numbers are of all.", drawn, with_curve,
-                     stores ? "lines" : "arms", data.by_arm.metric,
-                     baseline ? " and the baseline" : "");
 }
 
 }  // namespace
@@ -160,7 +139,10 @@ PageBlocks curves_section(const PageData& data) {
   text.id = "curves-bands";
   text.title = data.curves.metric + " during training";
   text.description = "A line for the mean of each arm's seeds, a band for their range.";
-  const std::string choice = band_choice(data, plot.curves.size(), with_curve);
+  const std::string choice = chosen_arms_text(
+      plot.curves.size(), with_curve,
+      std::ranges::any_of(data.curves.lines, &ArmCurve::of_store) ? "lines" : "arms",
+      data.by_arm.metric, has_baseline(data.by_arm.effects.front()));
   if (!choice.empty()) text.description += " " + choice;
   text.x_label = "step";
   text.y_label = curve_label(data);

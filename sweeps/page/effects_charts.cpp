@@ -1,6 +1,7 @@
 #include "sweeps/page/effects_charts.hpp"
 
 #include <cmath>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "core/base/json_text.hpp"
 #include "sweeps/compare/effect_entries.hpp"
 #include "sweeps/compare/number_text.hpp"
+#include "sweeps/page/chosen_arms.hpp"
 #include "sweeps/page/html.hpp"
 #include "sweeps/page/leaf_names.hpp"
 #include "sweeps/picture/interval_plot.hpp"
@@ -123,23 +125,34 @@ PageChart means_chart(const Comparison& comparison, const EffectTable& effects,
                       const std::string& id, const std::string& command) {
   MeanPlotData data;
   Table numbers{{{effects.factor}, {comparison.metric}}, {}};
-  std::size_t number = 0;
+  std::vector<const ComparedRow*> rows;
   for (const ComparedRow& row : effects.rows) {
-    MeanRow& out = data.rows.emplace_back();
-    out.label = without_folders(row.group.name) + (row.group.baseline ? " (baseline)" : "");
-    out.series = number++;
-    out.values = row.values;
-    out.mean = row.all.mean;
+    rows.push_back(&row);
     for (const double value : row.values) {
       numbers.rows.push_back({row.group.name, exact_number(value)});
     }
+  }
+  for (const std::size_t number : chosen_arms(rows, comparison.goal == "maximize")) {
+    const ComparedRow& row = *rows[number];
+    MeanRow& out = data.rows.emplace_back();
+    out.label = without_folders(row.group.name) + (row.group.baseline ? " (baseline)" : "");
+    out.series = number;
+    out.values = row.values;
+    out.mean = row.all.mean;
   }
   ChartText text;
   text.id = id;
   text.title = fmt::format("{} of each seed", comparison.metric);
   text.description = "One dot a seed, a mark at the mean.";
+  const std::string choice =
+      chosen_arms_text(data.rows.size(), rows.size(), effects.factor == "arm" ? "arms" : "levels",
+                       comparison.metric, has_baseline(effects));
+  if (!choice.empty()) text.description += " " + choice;
   text.x_label = metric_title(comparison);
-  return {id, text.title, text.description, mean_plot(data, text), std::move(numbers), command};
+  PageChart out{id,     text.title, text.description, mean_plot(data, text), std::move(numbers),
+                command};
+  out.caption = choice;
+  return out;
 }
 
 }  // namespace depthgrid

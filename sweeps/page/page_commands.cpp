@@ -32,6 +32,7 @@ std::string selection(const PageData& data) {
 std::string comparison_options(const PageData& data, bool baseline, bool margin) {
   const ComparisonQuery& query = data.query.comparison;
   return (baseline ? option("baseline", query.baseline) : "") + option("metric", query.metric) +
+         option("goal", query.goal) +
          (margin && query.margin ? option("margin", shortest(*query.margin)) : "") +
          words_option("allow", query.allowed);
 }

@@ -66,11 +66,15 @@ PageData page_data(Listing listing, const PageQuery& asked, const PageInclusions
                                                   : listing.stores);
   out.listing.store = out.stores.front();
   if (!listing.stores.empty()) out.listing.stores = out.stores;
+  for (std::size_t row = 0; row < listing.cells.size(); ++row) {
+    out.listing.cells[row].damage = damage_without_folders(listing, row);
+  }
   out.title = listing.sweep;
   if (out.stores.size() > 1) out.title += fmt::format(": {}", fmt::join(out.stores, ", "));
   out.rows = select_cells(listing, {"", asked.filter});
   ComparisonQuery arms = asked.comparison;
   arms.by = {"arm"};
+  add_time_origins(listing, out.rows, arms);
   out.by_arm = compare_cells(out.listing, out.rows, arms);
   for (std::size_t store = 0; out.stores.size() > 1 && store < out.stores.size(); ++store) {
     std::vector<std::size_t> rows = out.rows;
@@ -81,6 +85,7 @@ PageData page_data(Listing listing, const PageQuery& asked, const PageInclusions
   out.staged = two_stage_answers(
       listing, two_stage_question(listing, out.by_arm, out.rows, asked.comparison.allowed));
   ComparisonQuery factors = asked.comparison;
+  factors.times = arms.times;
   factors.baseline.clear();
   if (factors.by.empty()) factors.by = varied_leaves(out.listing, out.rows);
   std::erase(factors.by, "arm");
@@ -92,6 +97,7 @@ PageData page_data(Listing listing, const PageQuery& asked, const PageInclusions
   }
   const std::vector<ComparedRow>& groups = out.by_arm.effects.front().rows;
   out.probes = probe_sights(listing, groups);
+  out.seams = resume_seams(listing, out.rows);
   if (include.tokens) ask_token_texts(listing, out.probes);
   return out;
 }

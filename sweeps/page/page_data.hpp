@@ -11,6 +11,7 @@
 #include "sweeps/compare/two_stage_intervals.hpp"
 #include "sweeps/page/page_curves.hpp"
 #include "sweeps/page/probe_sights.hpp"
+#include "sweeps/page/resume_seams.hpp"
 #include "sweeps/page/target_steps.hpp"
 #include "sweeps/report/listing.hpp"
 
@@ -45,6 +46,7 @@ struct PageData {
   PageCurves curves;
   std::optional<TargetSteps> steps;  // to what every completed cell has reached
   ProbeSights probes;
+  std::vector<LossSeam> seams;  // of the cells that were interrupted
   PageInclusions include;
 };
 

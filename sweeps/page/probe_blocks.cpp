@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sweeps/page/chosen_arms.hpp"
 #include "sweeps/page/html.hpp"
 #include "sweeps/page/sight_words.hpp"
 #include "sweeps/picture/band_plot.hpp"
@@ -18,6 +19,7 @@ namespace depthgrid {
 namespace {
 
 constexpr std::size_t kMostPanels = 12;
+constexpr std::size_t kPanelsOfMany = 4;  // where there are more than kManyArms
 constexpr std::size_t kMostPanelLines = 6;
 constexpr std::size_t kMostMaps = 4;
 constexpr std::size_t kMostMapCells = 1600;  // of all maps of a picture, if there is more than one
@@ -89,7 +91,8 @@ std::vector<std::size_t> drawn_lines(std::size_t lines) {
 }
 
 void add_panels(PageBlocks& out, const SeenPicture& seen) {
-  const auto shown = seen.sights.first(std::min(seen.sights.size(), kMostPanels));
+  const std::size_t most = seen.arms.size() > kManyArms ? kPanelsOfMany : kMostPanels;
+  const auto shown = seen.sights.first(std::min(seen.sights.size(), most));
   SmallMultiplesData data;
   std::vector<std::string> series;  // one name, one colour, also where arms have other depths
   std::size_t most_lines = 0;

@@ -80,6 +80,7 @@ PageBlocks provenance_section(const PageData& data) {
   if (std::string notes = provenance_notes(listing, data.rows); !notes.empty()) {
     blocks.emplace_back(PageText{PageText::Kind::Note, std::move(notes)});
   }
+  add_blocks(blocks, seam_blocks(listing, data.seams));
   return blocks;
 }
 

@@ -1,16 +1,41 @@
 #include "sweeps/report/listing.hpp"
 
 #include <algorithm>
+#include <set>
 #include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "core/config/schema.hpp"
 #include "storage/plan_sequence.hpp"
 #include "sweeps/report/bits_per_byte.hpp"
 
 namespace depthgrid {
 namespace {
+
+/// Listing::derived. A plan that does not say what its cells set tells nothing.
+std::vector<std::string> derived_leaves(const StoredPlan& plan) {
+  std::set<std::string> set;
+  const std::string* arm = nullptr;
+  for (const StoredCell& cell : plan.cells) {
+    if (arm != nullptr && *arm == cell.arm) continue;  // seeds set the same
+    arm = &cell.arm;
+    if (cell.changed.empty()) return {};
+    const Value leaves = value_from_json(cell.changed);
+    const auto* const map = leaves.get_if<ValueMap>();
+    if (map == nullptr) return {};
+    for (const auto& [leaf, value] : *map) set.insert(leaf);
+  }
+  std::vector<std::string> out;
+  for (const auto& [leaf, value] : plan.constant) {
+    const std::size_t at = find_leaf(leaf);
+    const bool follows = at < schema().size() && default_value(at).is_null() && !value.is_null();
+    if (follows && !set.contains(leaf)) out.push_back(leaf);
+  }
+  std::ranges::sort(out);
+  return out;
+}
 
 /// @param cells  of the plan, in its order; empty if there is no store.
 Listing heading(const StoredPlan& plan, const std::string& store, std::vector<CellSummary> cells) {
@@ -24,6 +49,7 @@ Listing heading(const StoredPlan& plan, const std::string& store, std::vector<Ce
   listing.leaves = evaluation_leaves(plan);
   listing.matched = plan.matched;
   listing.constant = plan.constant;
+  listing.derived = derived_leaves(plan);
   for (const StoredCell& cell : plan.cells) listing.baseline.push_back(cell.baseline);
   listing.cells = std::move(cells);
   withhold_bits_per_byte(listing);
@@ -44,6 +70,10 @@ std::size_t keep_plan(Listing& listing) {
   keep(listing.baseline);
   keep(listing.leaves.of_cell);
   keep(listing.withheld);
+  listing.results_not_shown =
+      static_cast<std::size_t>(std::ranges::count_if(listing.cells, [](const CellSummary& cell) {
+        return !cell.in_plan && is_result(cell.status);
+      }));
   std::erase_if(listing.cells, [](const CellSummary& cell) { return !cell.in_plan; });
   listing.not_shown = all - listing.cells.size();
   return listing.not_shown;
@@ -112,6 +142,25 @@ std::int64_t damages_met(const Listing& listing) {
 std::string damages_text(std::int64_t met) {
   return fmt::format("{} damaged file{} met and passed over, what {} held was computed again", met,
                      met == 1 ? " was" : "s were", met == 1 ? "it" : "they");
+}
+
+std::string damage_without_folders(const Listing& listing, std::size_t row) {
+  std::string text = listing.cells[row].damage;
+  std::string folder = listing.store_of(row);
+  while (folder.ends_with('/')) folder.pop_back();
+  folder += '/';
+  const bool several_words = folder.find(' ') != folder.npos;
+  for (std::size_t at = 0; several_words && (at = text.find(folder)) != text.npos;) {
+    text.erase(at, folder.size());
+  }
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size() - 1) + 1;
+    const std::string word = text.substr(at, end - at);
+    out += word.substr(word.rfind('/') + 1);  // npos + 1: all of it
+    at = end;
+  }
+  return out;
 }
 
 std::vector<std::string> damage_lines(const Listing& listing) {

@@ -15,6 +15,12 @@
 
 namespace depthgrid {
 
+/// The metric that a sweep is about, and which way it is better.
+struct StoreQuestion {
+  std::size_t store;  // of Listing::stores
+  std::string metric, goal;
+};
+
 /// The cells of a sweep for `status` and `results`, in the order of the file; then those that only
 /// other plans of the store have (CellSummary::in_plan).
 struct Listing {
@@ -30,10 +36,13 @@ struct Listing {
   std::vector<std::vector<std::string>> withheld;
   std::vector<MatchedWidth> matched;      // by `match:`
   std::size_t not_shown = 0;              // cells that keep_plan() has removed
+  std::size_t results_not_shown = 0;      // of these, those with a result
   std::vector<std::string> plan_damages;  // see StoredPlan::damages
   /// Corpora of which the store began with tokens by the rules of an earlier release.
   std::map<std::string, int> older_rules;
   ValueMap constant;  // resolved leaves that all cells of the plan share
+  /// Of these, sorted, those that no cell sets: their default follows from other leaves.
+  std::vector<std::string> derived = {};
   /// Of a union of several stores (listing_union.hpp): their names, and the index of each cell's.
   std::vector<std::string> stores = {};
   std::vector<std::size_t> store_of_cell = {};
@@ -41,6 +50,8 @@ struct Listing {
   /// curves, and what a leaf that is no column has been is not known.
   std::vector<std::string> tables = {};
   std::size_t repeated = 0;  // cells that an earlier one of these stores has, too
+  /// Those of the stores, no tables, whose question is another than `metric` and `goal`.
+  std::vector<StoreQuestion> other_questions = {};
 
   const std::string& store_of(std::size_t row) const {
     return stores.empty() ? store : stores[store_of_cell[row]];
@@ -78,6 +89,9 @@ bool is_failure(CellStatus status);
 /// Damaged files that the attempts of all cells have met, and the sentence that says so.
 std::int64_t damages_met(const Listing& listing);
 std::string damages_text(std::int64_t met);
+
+/// CellSummary::damage where it may be read by others: of each path the name of the file alone.
+std::string damage_without_folders(const Listing& listing, std::size_t row);
 
 /// One line per cell whose files are damaged now, at most a few: for stderr.
 std::vector<std::string> damage_lines(const Listing& listing);

@@ -22,9 +22,18 @@ bool is_of_experiment(const std::string& leaf) {
   return kind != LeafClass::Execution && kind != LeafClass::Observation;
 }
 
-/// Leaves that vary in a listing, or have several values among them.
+/// Whether no cell of these listings sets a leaf.
+bool is_derived(const std::vector<Listing>& listings, const std::string& leaf) {
+  return std::ranges::all_of(listings, [&leaf](const Listing& listing) {
+    return find_key(listing.constant, leaf) == nullptr ||
+           std::ranges::binary_search(listing.derived, leaf);
+  });
+}
+
+/// Leaves that vary in a listing, or have several values among them; a leaf whose value only
+/// follows from these is none of them.
 std::set<std::string> varying_leaves(const std::vector<Listing>& listings) {
-  std::set<std::string> out;
+  std::set<std::string> out, between, followers;
   std::map<std::string, Value> first;
   for (const Listing& listing : listings) {
     for (const CellSummary& cell : listing.cells) {
@@ -32,10 +41,14 @@ std::set<std::string> varying_leaves(const std::vector<Listing>& listings) {
     }
     for (const auto& [leaf, value] : listing.constant) {
       const auto [at, fresh] = first.emplace(leaf, value);
-      if (!fresh && at->second != value && is_of_experiment(leaf)) out.insert(leaf);
+      if (!fresh && at->second != value && is_of_experiment(leaf)) between.insert(leaf);
     }
   }
+  for (const std::string& leaf : between) {
+    (is_derived(listings, leaf) ? followers : out).insert(leaf);
+  }
   out.erase("seed");
+  if (out.empty()) out = std::move(followers);  // by another rule: nothing else tells them apart
   return out;
 }
 
@@ -72,6 +85,7 @@ class UnionBuilder {
     out_.stores.push_back(from.store);
     std::ranges::move(from.tables, std::back_inserter(out_.tables));
     out_.not_shown += from.not_shown;
+    out_.results_not_shown += from.results_not_shown;
     std::ranges::move(from.plan_damages, std::back_inserter(out_.plan_damages));
     out_.older_rules.merge(from.older_rules);
   }
@@ -113,6 +127,13 @@ Listing listing_union(std::vector<Listing> listings) {
     });
   }
   UnionBuilder builder(out);
+  for (std::size_t store = 0; store < listings.size(); ++store) {
+    const Listing& own = listings[store];
+    const bool same = own.metric == out.metric && own.goal == out.goal;
+    if (own.tables.empty() && !same) {
+      out.other_questions.push_back({store, own.metric, own.goal});
+    }
+  }
   for (Listing& listing : listings) {
     out.planned = out.planned && listing.planned;
     builder.add(std::move(listing), leaves);

@@ -47,12 +47,12 @@ struct Supervisor::Watched {
 
 Supervisor::Supervisor(std::vector<LaunchPlan> launches, const std::filesystem::path& store,
                        LeaseKeeper& leases, SupervisorOptions options, RetryOptions retries,
-                       SupervisorWorld world)
+                       SupervisorBackend& backend)
     : store_(store),
       leases_(leases),
       options_(std::move(options)),
       retries_(std::move(retries)),
-      world_(std::move(world)),
+      backend_(backend),
       slots_(options_.slots, options_.gpus, options_.cores, options_.cores_per_rank),
       disk_(options_.disk_wait) {
   for (LaunchPlan& launch : launches) {
@@ -73,21 +73,23 @@ bool Supervisor::open(std::size_t index) const {
   if (!launch.parts.empty()) {
     return std::ranges::any_of(launch.parts, [&](std::size_t part) { return open(part); });
   }
-  return !launch.set_aside && !std::ranges::all_of(launch.plan.rows, world_.settled);
+  return !launch.set_aside && !std::ranges::all_of(launch.plan.rows, [&](std::size_t row) {
+    return backend_.settled(row);
+  });
 }
 
 /// Grows whenever a cell is settled or has a newer checkpoint.
 std::int64_t Supervisor::state_of(const LaunchPlan& plan) const {
   std::int64_t sum = 0;
   for (const std::size_t row : plan.rows) {
-    sum += world_.settled(row) ? std::int64_t{1} << 32 : world_.checkpoint(row);
+    sum += backend_.settled(row) ? std::int64_t{1} << 32 : backend_.checkpoint(row);
   }
   return sum;
 }
 
 /// Whether the launch, or one that runs, must be alone.
 bool Supervisor::disturbs(std::size_t index) const {
-  const auto alone = [&](std::size_t i) { return options_.alone(launches_[i].plan.ranks); };
+  const auto alone = [&](std::size_t i) { return backend_.runs_alone(launches_[i].plan.ranks); };
   if (running_.empty()) return false;
   return alone(index) ||
          std::ranges::any_of(running_, [&](const auto& other) { return alone(other->index); });
@@ -100,7 +102,7 @@ Supervisor::Wish Supervisor::wish_for(std::size_t index) {
       std::ranges::any_of(running_, [&](const auto& other) { return other->index == index; });
   if (runs) return Wish::Wait;
   if (out_of_reach(index)) return Wish::Nothing;
-  if (world_.now() < launches_[index].not_before) return Wish::Wait;
+  if (backend_.now() < launches_[index].not_before) return Wish::Wait;
   // What needs no look at the store comes first. With nothing running, both pass.
   if (launch.ranks > slots_.free() && !running_.empty()) return Wish::Wait;
   if (disturbs(index)) return Wish::Wait;
@@ -120,26 +122,26 @@ bool Supervisor::begin(std::size_t index) {
   const std::filesystem::path folder = launch_folder(store_, launch.id);
   make_folders(folder, leases_.fs());
   std::optional<Lease> lease;
-  if (const bool free = leases_.looks_free(folder); world_.inherit(launch) && free) {
+  if (const bool free = leases_.looks_free(folder); backend_.inherit(launch) && free) {
     lease = leases_.try_acquire(folder);
   }
   if (!lease || !open(index)) {
     // Theirs for now; another look when its heartbeat could have changed.
     launches_[index].not_before =
-        world_.now() + std::chrono::duration<double>(leases_.ttl()).count() / 9;
+        backend_.now() + std::chrono::duration<double>(leases_.ttl()).count() / 9;
     return false;
   }
   const std::int64_t attempt = next_attempt(folder, leases_.fs());
   SlotShare share = slots_.take(launch.ranks);
-  const double now = world_.now();
+  const double now = backend_.now();
   std::unique_ptr<RunningLaunch> process;
   try {
-    process = world_.start({.plan = launch,
-                            .attempt = attempt,
-                            .gpus = share.gpus,
-                            .cores = share.cores,
-                            .folder = folder,
-                            .disk = &leases_.fs()});
+    process = backend_.start({.plan = launch,
+                              .attempt = attempt,
+                              .gpus = share.gpus,
+                              .cores = share.cores,
+                              .folder = folder,
+                              .disk = &leases_.fs()});
   } catch (...) {
     slots_.give_back(share, false);
     throw;
@@ -154,10 +156,10 @@ bool Supervisor::begin(std::size_t index) {
                                         .judge = HangJudge(options_.hang, kBehindItsWatchdog),
                                         .state = state_of(launch),
                                         .oom_kills = real_processes().oom_kills_so_far()}));
-  world_.record({.kind = SweepEventKind::LaunchBegan,
-                 .launch = launch.id,
-                 .attempt = attempt,
-                 .cells = launch.cells});
+  backend_.record({.kind = SweepEventKind::LaunchBegan,
+                   .launch = launch.id,
+                   .attempt = attempt,
+                   .cells = launch.cells});
   return true;
 }
 
@@ -173,15 +175,16 @@ bool Supervisor::start_one() {
 void Supervisor::end_with(ExitCode code, const std::string& why) {
   if (code_ == ExitCode::Done || code_ == ExitCode::Partial) {
     code_ = code;
-    if (!why.empty()) world_.say(why);
+    if (!why.empty()) backend_.say(why);
   }
   if (stopping_since_ >= 0) return;
-  world_.record({.kind = SweepEventKind::Stopping, .code = static_cast<int>(code), .message = why});
+  backend_.record(
+      {.kind = SweepEventKind::Stopping, .code = static_cast<int>(code), .message = why});
   stop_all();
 }
 
 void Supervisor::stop_all() {
-  stopping_since_ = world_.now();
+  stopping_since_ = backend_.now();
   for (const auto& launch : running_) launch->process->ask_to_stop();
 }
 
@@ -197,12 +200,12 @@ LaunchRecord Supervisor::record_of(const Watched& launch, LaunchEnd end, int cod
           .host = launch.process->node(),
           .slurm_job = options_.slurm_job,
           .restart = options_.restart,
-          .launcher = options_.launcher(plan.ranks),
+          .launcher = backend_.launcher_of(plan.ranks),
           .ranks = plan.ranks,
           .end = end,
           .code = code,
           .cause = cause,
-          .seconds = world_.now() - launch.begun,
+          .seconds = backend_.now() - launch.begun,
           .log = attempt_log(launch.attempt),
           .last_words = end == LaunchEnd::Done || end == LaunchEnd::Stopped ? "" : words};
 }
@@ -215,12 +218,12 @@ void Supervisor::ended(Watched& launch, int code) {
   LaunchEnd end = end_of(code, words, real_processes().oom_kills_so_far() - launch.oom_kills);
   if (launch.hung) end = LaunchEnd::Hang;
   const LaunchRecord record = record_of(launch, end, code, words);
-  world_.record(end_event(record));
+  backend_.record(end_event(record));
   return_share(launch.share, end);
   unwritten_.push_back(record);
   keep_records();
   const bool progressed = state_of(plan) > launch.state;
-  const double now = world_.now();
+  const double now = backend_.now();
   if (end == LaunchEnd::Done || progressed) disk_.over();
   if (end == LaunchEnd::Disk && stopping_since_ < 0 && waits_for_disk(words)) return;
   const RetryBook::Verdict verdict = splits(record) ? RetryBook::Verdict{.not_before = now}
@@ -253,17 +256,17 @@ void Supervisor::ended(Watched& launch, int code) {
 void Supervisor::try_again(std::size_t index, const LaunchRecord& record,
                            const RetryBook::Verdict& verdict) {
   if (splits(record)) {
-    world_.say(fmt::format("launch {} of {} cells does not fit in memory: it is split", record.id,
-                           record.cells.size()));
+    backend_.say(fmt::format("launch {} of {} cells does not fit in memory: it is split", record.id,
+                             record.cells.size()));
     replace(index, smaller_parts_of(launches_[index].plan), record, verdict.not_before);
   } else if (verdict.gives_up) {
     give_up(index, record, verdict);
   } else {
-    const double pause = std::max(0.0, verdict.not_before - world_.now());
-    world_.say(fmt::format("launch {} of {} cells ended as {} after {}; again in {:.0f} s",
-                           record.id, record.cells.size(), end_text(record.end, record.code),
-                           clock_text(record.seconds), pause));
-    world_.record(again_event(record.id, record.end, verdict, pause));
+    const double pause = std::max(0.0, verdict.not_before - backend_.now());
+    backend_.say(fmt::format("launch {} of {} cells ended as {} after {}; again in {:.0f} s",
+                             record.id, record.cells.size(), end_text(record.end, record.code),
+                             clock_text(record.seconds), pause));
+    backend_.record(again_event(record.id, record.end, verdict, pause));
   }
 }
 
@@ -283,36 +286,37 @@ void Supervisor::keep_records() {
 
 /// @param words  why something could not be written. @return false if the run should end.
 bool Supervisor::waits_for_disk(const std::string& words) {
-  const double now = world_.now();
+  const double now = backend_.now();
   const bool first = !disk_.on(now);
   if (!disk_.failed(words, now)) return false;
   if (first) {
-    world_.say(
+    backend_.say(
         fmt::format("the store has no room: no launch starts; one is tried every {:.0f} s, "
                     "for {} (retry.disk_wait). What was said:\n{}",
                     disk_.every(), clock_text(options_.disk_wait), words));
-    world_.record({.kind = SweepEventKind::DiskFull, .seconds = disk_.every(), .message = words});
+    backend_.record({.kind = SweepEventKind::DiskFull, .seconds = disk_.every(), .message = words});
   }
   return true;
 }
 
 /// A launch that ended in order has failed if it has left no result.
 void Supervisor::note_success(const LaunchPlan& plan) {
-  if (std::ranges::any_of(plan.rows, world_.done)) {
+  if (std::ranges::any_of(plan.rows, [&](std::size_t row) { return backend_.done(row); })) {
     retries_.streak().succeeded();
-  } else if (std::ranges::all_of(plan.rows, world_.settled)) {
+  } else if (std::ranges::all_of(plan.rows,
+                                 [&](std::size_t row) { return backend_.settled(row); })) {
     retries_.streak().failed();
   }
 }
 
 void Supervisor::return_share(const SlotShare& share, LaunchEnd end) {
   for (const auto& [card, faults] : slots_.give_back(share, end == LaunchEnd::Infrastructure)) {
-    world_.say(fmt::format("card {} of {} is left out: {} launches on it ended as infrastructure",
-                           card, options_.host, faults));
-    world_.record({.kind = SweepEventKind::CardLeftOut,
-                   .node = options_.host,
-                   .card = card,
-                   .failures = faults});
+    backend_.say(fmt::format("card {} of {} is left out: {} launches on it ended as infrastructure",
+                             card, options_.host, faults));
+    backend_.record({.kind = SweepEventKind::CardLeftOut,
+                     .node = options_.host,
+                     .card = card,
+                     .failures = faults});
   }
 }
 
@@ -353,15 +357,15 @@ void Supervisor::give_up(std::size_t index, const LaunchRecord& record,
                     end, verdict.failures, verdict.allowed);
     // Its peak is in it.
     if (record.end == LaunchEnd::OutOfMemory) why += said_of_memory(record.last_words);
-    world_.set_aside(launches_[index].plan, record, why);
-    world_.record(given_up_event(record, verdict, why));
+    backend_.set_aside(launches_[index].plan, record, why);
+    backend_.record(given_up_event(record, verdict, why));
     launches_[index].set_aside = true;
     retries_.streak().failed();
     if (code_ == ExitCode::Done) code_ = ExitCode::Partial;
     if (options_.fail_fast) end_with(ExitCode::Partial, "--fail-fast: stopping");
     return;
   }
-  world_.say(
+  backend_.say(
       fmt::format("launch {} of {} cells ended as {} {} times without progress: {} launches "
                   "take its place, to find the cell",
                   record.id, record.cells.size(), end, verdict.failures, parts.size()));
@@ -372,10 +376,10 @@ void Supervisor::give_up(std::size_t index, const LaunchRecord& record,
 /// budgets of their own.
 void Supervisor::replace(std::size_t index, std::vector<LaunchPlan> parts,
                          const LaunchRecord& record, double not_before) {
-  world_.record({.kind = SweepEventKind::LaunchSplit,
-                 .launch = record.id,
-                 .end = std::string(name_of(record.end)),
-                 .parts = std::ssize(parts)});
+  backend_.record({.kind = SweepEventKind::LaunchSplit,
+                   .launch = record.id,
+                   .end = std::string(name_of(record.end)),
+                   .parts = std::ssize(parts)});
   for (LaunchPlan& part : parts) {
     if (record.end == LaunchEnd::OutOfMemory) {
       retries_.follow(part.id, record.id);
@@ -389,12 +393,12 @@ void Supervisor::replace(std::size_t index, std::vector<LaunchPlan> parts,
 
 /// Looks at every launch once.
 void Supervisor::watch() {
-  const double now = world_.now();
+  const double now = backend_.now();
   std::vector<std::unique_ptr<Watched>> still;
   std::vector<std::pair<std::unique_ptr<Watched>, int>> over;
   for (auto& launch : running_) {
     const std::optional<int> code = launch->process->poll();  // then news() has all it told
-    for (const LiveEvent& event : launch->process->news()) world_.hear(event);
+    for (const LiveEvent& event : launch->process->news()) backend_.hear(event);
     if (code) {
       over.emplace_back(std::move(launch), *code);
       continue;
@@ -402,7 +406,7 @@ void Supervisor::watch() {
     const LifeSign sign = launch->process->life();
     const auto silent = launch->judge.look(sign.beats, sign.phase, now);
     if (silent && !launch->hung) {
-      world_.say(fmt::format(
+      backend_.say(fmt::format(
           "launch {} has given no sign of life for {} in phase '{}' (resources.hang): "
           "it is ended as hung",
           launches_[launch->index].plan.id, clock_text(*silent), rule_of(sign.phase).name));
@@ -429,28 +433,28 @@ void Supervisor::or_end(const std::function<void()>& action) {
 
 /// All launches that fit; while the disk is full, one of them.
 void Supervisor::start_what_may() {
-  if (disk_.holds(world_.now())) return;
+  if (disk_.holds(backend_.now())) return;
   keep_records();
   while (start_one()) {
-    if (!disk_.on(world_.now())) continue;
-    return disk_.tried(world_.now());
+    if (!disk_.on(backend_.now())) continue;
+    return disk_.tried(backend_.now());
   }
 }
 
 ExitCode Supervisor::run() {
   while (true) {
     watch();
-    if (stopping_since_ < 0 && world_.stop_asked()) {
+    if (stopping_since_ < 0 && backend_.stop_asked()) {
       end_with(ExitCode::TempFail,
                running_.empty() ? "" : "stopping: launches write their checkpoints");
     }
     if (stopping_since_ >= 0) {
       if (running_.empty()) return code_;
-      if (world_.now() - stopping_since_ > options_.grace) {
+      if (backend_.now() - stopping_since_ > options_.grace) {
         for (const auto& launch : running_) launch->process->kill();
       }
     } else {
-      const bool late = world_.time_left() <= 0;
+      const bool late = backend_.time_left() <= 0;
       if (!late) or_end([&] { start_what_may(); });
       bool left = !running_.empty();
       for (std::size_t i = 0; !left && i < launches_.size(); ++i) {
@@ -462,7 +466,7 @@ ExitCode Supervisor::run() {
                  "the allocation ends too soon for another launch; the rest is left to others");
       }
     }
-    world_.wait(running_.empty() ? kIdlePoll : kPoll);
+    backend_.wait(running_.empty() ? kIdlePoll : kPoll);
   }
 }
 

@@ -24,27 +24,36 @@
 
 namespace depthgrid {
 
-/// What a supervisor asks of the world around it.
-struct SupervisorWorld {
+/// What a supervisor asks of what it works on: launches, cells, the display, time.
+class SupervisorBackend {
+ public:
+  virtual ~SupervisorBackend() = default;
   /// @throws Error if it cannot be started.
-  std::function<std::unique_ptr<RunningLaunch>(const LaunchTicket& ticket)> start;
-  std::function<bool(std::size_t row)> settled;  // has a result, or a report of this run's failure
-  std::function<bool(std::size_t row)> done;     // has a result
-  std::function<std::int64_t(std::size_t row)> checkpoint;  // step of its newest one; 0 = none
-  std::function<bool()> stop_asked;
-  std::function<void(const std::string& line)> say;
-  std::function<void(const LiveEvent& event)> hear = [](const LiveEvent&) {};
-  std::function<void(SweepEvent event)> record = [](const SweepEvent&) {};  // see EventLog
-  std::function<double()> now;                                              // s, monotonic
-  /// s until no further launch is worth its start; NaN = no limit.
-  std::function<double()> time_left = [] { return kNaN; };
-  std::function<void(double seconds)> wait;
+  virtual std::unique_ptr<RunningLaunch> start(const LaunchTicket& ticket) = 0;
+  /// How ranks of such a launch start: direct, mpirun or srun.
+  virtual std::string launcher_of(std::int64_t /*ranks*/) const { return "direct"; }
+  /// Whether a launch of so many ranks may have no other one beside it.
+  virtual bool runs_alone(std::int64_t /*ranks*/) const { return false; }
+
+  virtual bool settled(std::size_t row) = 0;     // has a result, or this run's failure is reported
+  virtual bool done(std::size_t row) const = 0;  // has a result
+  virtual std::int64_t checkpoint(std::size_t row) const = 0;  // step of its newest one; 0 = none
   /// Takes the launch's cells over from owners that have fallen silent; false while such an owner
   /// may yet come back. See inherit_cells().
-  std::function<bool(const LaunchPlan& plan)> inherit = [](const LaunchPlan&) { return true; };
+  virtual bool inherit(const LaunchPlan& /*plan*/) { return true; }
   /// Sets a launch's cells that have no result aside as failed.
-  std::function<void(const LaunchPlan& plan, const LaunchRecord& last, const std::string& why)>
-      set_aside;
+  virtual void set_aside(const LaunchPlan& plan, const LaunchRecord& last,
+                         const std::string& why) = 0;
+
+  virtual bool stop_asked() = 0;
+  virtual void say(const std::string& line) = 0;
+  virtual void hear(const LiveEvent& /*event*/) {}
+  virtual void record(SweepEvent /*event*/) {}  // what happened, for those who ask later
+
+  virtual double now() const = 0;  // s, monotonic
+  /// s until no further launch is worth its start; NaN = no limit.
+  virtual double time_left() const { return kNaN; }
+  virtual void wait(double seconds) = 0;
 };
 
 struct SupervisorOptions {
@@ -52,8 +61,6 @@ struct SupervisorOptions {
   std::vector<std::string> gpus{};  // one for each slot; empty: CPU
   std::vector<int> cores{};         // handed out to launches; empty: all share all
   std::int64_t cores_per_rank = 1;
-  /// Launches of so many ranks may have no other one beside them.
-  std::function<bool(std::int64_t ranks)> alone = [](std::int64_t) { return false; };
   double memory_bytes = 0;  // for all launches together; 0 = not limited
   HangLimit hang{};         // leaf resources.hang
   double grace = 600;       // s that launches have to stop
@@ -62,7 +69,6 @@ struct SupervisorOptions {
   // For the records:
   std::string host{}, slurm_job{};
   std::int64_t restart = 0;  // of the task
-  std::function<std::string(std::int64_t ranks)> launcher = [](std::int64_t) { return "direct"; };
 };
 
 /// Starts launches, watches them, starts again what failed, until every cell of them is settled.
@@ -72,7 +78,7 @@ class Supervisor {
   /// @param leases  of this process. @param store  its folder. All references outlive this.
   Supervisor(std::vector<LaunchPlan> launches, const std::filesystem::path& store,
              LeaseKeeper& leases, SupervisorOptions options, RetryOptions retries,
-             SupervisorWorld world);
+             SupervisorBackend& backend);
   ~Supervisor();
 
   /// Done, Partial if launches were set aside, TempFail after a stop, or the code of what ended it.
@@ -122,7 +128,7 @@ class Supervisor {
   LeaseKeeper& leases_;
   SupervisorOptions options_;
   RetryBook retries_;
-  SupervisorWorld world_;
+  SupervisorBackend& backend_;
   std::vector<std::unique_ptr<Watched>> running_;
   SlotPool slots_;
   DiskPause disk_;

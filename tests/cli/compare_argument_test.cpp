@@ -50,6 +50,30 @@ class ComparedListing : public testing::Test {
   std::string store_ = (folder_.path() / "s").string();
 };
 
+TEST_F(ComparedListing, ATableThatIsNotThereIsNoStore) {
+  try {
+    listing_of({(folder_.path() / "nosuch.csv").string()});
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.code(), ExitCode::NoInput);
+    EXPECT_NE(std::string(error.what()).find("nosuch.csv: there is no such file"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+TEST_F(ComparedListing, AGoalIsOneOfTwoWords) {
+  const auto goal_of_words = [](const std::vector<std::string>& arguments) {
+    CommandLine line("compare [STORE…]", "Compares.");
+    line.arguments("STORE").text("goal", "WORD", "minimize or maximize");
+    line.parse(arguments);
+    return goal_word_of(line);
+  };
+  EXPECT_EQ(goal_of_words({"--goal", "maximize"}), "maximize");
+  EXPECT_EQ(goal_of_words({}), "");
+  EXPECT_THROW(goal_of_words({"--goal", "more"}), UserError);
+}
+
 TEST_F(ComparedListing, AFileThatEndsInCsvIsATable) {
   const std::string own = table("own.csv", "arm,seed,final_loss.valid\ngpt2,0,2.5\n");
   const Listing one = listing_of({own});

@@ -21,10 +21,9 @@
 #include "distributed/agree.hpp"
 #include "distributed/device_map.hpp"
 #include "distributed/mpi_env.hpp"
-#include "sweeps/compare/brief_comparison.hpp"
 #include "sweeps/launch/failure_class.hpp"
 #include "sweeps/plan/budget.hpp"
-#include "sweeps/report/run_summary.hpp"
+#include "sweeps/run/run_end.hpp"
 #include "worker/process/budget_guard.hpp"
 #include "worker/process/crash_mark.hpp"
 #include "worker/process/device_fault.hpp"
@@ -67,20 +66,6 @@ bool watches_budget(const RunOrder& order, const Collective& world, const Sweep&
   return world.rank() == 0 && order.mode == RunMode::Run && has_budget(sweep.run);
 }
 
-/// Packs the store and reports the outcome of the run on stderr. @return  cells that have failed
-/// or have damaged files.
-std::int64_t conclude(const RunOrder& order, const Sweep& sweep, const Store& store, bool stopped) {
-  RunSummary summary = conclude_run(store, sweep, order.store, stopped,
-                                    order.progress == "auto" ? Terminal::find() : std::nullopt);
-  for (const std::string& problem : summary.problems) log(LogLevel::Warning, problem);
-  if (order.progress == "auto" && !stopped) {
-    tell(printable(closing_comparison(std::move(summary.listing))));
-  }
-  const bool json = order.progress == "json";
-  tell((json ? summary_json(summary) : printable(summary_text(summary))) + '\n');
-  return summary.failed + summary.damaged;
-}
-
 /// Trains what a sweep is missing, as one rank of `world`. A run ends when every cell is done, by
 /// any run.
 /// @throws UserError for what the user can fix, before anything is trained.
@@ -118,7 +103,9 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   std::int64_t failed = total(world, outcome.failed);
   // Without a launcher, the program that started this one does it.
   const bool concludes = under_launcher() && order.mode == RunMode::Run;
-  if (world.rank() == 0 && concludes) failed += conclude(order, sweep, store, stopped);
+  if (world.rank() == 0 && concludes) {
+    failed += tell_outcome(store, sweep, order.store, stopped, order.progress);
+  }
   failed = largest(world, failed);
   log_quietly(LogLevel::Info,
               stopped ? "stopped: the same command resumes it" : "nothing left to do");

@@ -20,8 +20,8 @@
 #include "sweeps/plan/matched_sweep.hpp"
 #include "sweeps/plan/start_check.hpp"
 #include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/queue/remaining_cells.hpp"
 #include "sweeps/queue/rerun.hpp"
-#include "sweeps/report/chosen_cells.hpp"
 #include "sweeps/report/listing.hpp"
 #include "worker/model/fused_model.hpp"
 #include "worker/session/final_weights.hpp"
@@ -135,12 +135,8 @@ std::vector<bool> wanted_cells(const RunOrder& order, Collective& world, const S
                                const Store& store) {
   std::string marks;
   if (world.rank() == 0) {
-    const std::vector<bool> chosen = chosen_cells(sweep, order.only);
-    const std::set<std::string> named(order.cells.begin(), order.cells.end());
-    for (std::size_t row = 0; row < sweep.cells.size(); ++row) {
-      const CellId& id = sweep.cells[row].id;
-      const bool ours = chosen[row] && (named.empty() || named.contains(id));
-      marks += ours && !store.completed(id) && !is_cancelled(store, id) ? '1' : '0';
+    for (const bool left : remaining_cells(sweep, store, order.only, order.cells)) {
+      marks += left ? '1' : '0';
     }
     if (order.plans() && marks.find('1') != marks.npos) tell_lost_results(sweep, store);
   }

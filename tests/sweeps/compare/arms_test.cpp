@@ -431,6 +431,7 @@ TEST(ArmsReport, JsonIsTheDocumentedContract) {
             "seeds": [
               0
             ],
+            "measurements": 1,
             "left_out": {
               "arm": [
                 1

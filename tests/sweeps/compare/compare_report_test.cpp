@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "sweeps/report/listing_union.hpp"
 #include "tests/sweeps/compare/compare_answer.hpp"
 #include "tests/sweeps/compare/grid_cells.hpp"
 
@@ -125,10 +126,10 @@ TEST(CompareReport, JsonHasItsMembersAndNumbersInFullPrecision) {
   const Json json = answer_by(cells, {"d_model", "lr"}).json;
   EXPECT_EQ(names_in(json),
             (std::set<std::string>{
-                "schema",   "sweep",  "store",   "stores",         "repeated", "metric",
-                "unit",     "goal",   "note",    "sees_future",    "margin",   "confidence",
-                "level",    "family", "outside", "without_figure", "problem",  "effects",
-                "variance", "tables", "until_ci"}));
+                "schema",   "sweep",  "store",    "stores",         "repeated",       "metric",
+                "unit",     "goal",   "note",     "sees_future",    "margin",         "confidence",
+                "level",    "family", "outside",  "without_figure", "problem",        "effects",
+                "variance", "tables", "until_ci", "damages",        "other_questions"}));
   EXPECT_EQ(json["schema"], 1);
   EXPECT_EQ(json["metric"], "final_loss.valid");
   const Json& table = json["effects"][0];
@@ -309,6 +310,41 @@ TEST(CompareReport, ALevelWithoutTheBaselineSaysWhyItHasNoDifference) {
   const std::string text = answer(cells, query, cells.rows()).text;
   EXPECT_TRUE(has(text, "the baseline 16,0.1 has no cells at train.lr = 0.2")) << text;
   EXPECT_FALSE(has(text, "the baseline 16,0.1 has no cells at train.lr = 0.1")) << text;
+}
+
+/// Of two stores the first one's question is answered, which is said unless the query names it.
+TEST(CompareReport, StoresThatAskAnotherQuestionAreNamed) {
+  GridCells first({}, "results/a"), second({}, "results/b");
+  for (GridCells* cells : {&first, &second}) {
+    cells->arm(cells == &first ? "base" : "big", {2.0, 2.1, 2.3});
+    for (CellSummary& cell : cells->listing.cells) cell.metrics["final_accuracy.valid"] = 0.5;
+  }
+  first.baseline("base");
+  second.listing.metric = "final_accuracy.valid";
+  second.listing.goal = "maximize";
+  const auto both = [&] {
+    GridCells out;
+    out.listing = listing_union({first.listing, second.listing});
+    return out;
+  };
+  const Answer taken = answer_by(both(), {"arm"});
+  EXPECT_TRUE(has(taken.text,
+                  "results/b is about final_accuracy.valid (maximize); the question here is that "
+                  "of results/a: final_loss.valid (minimize); --metric and --goal name another\n"))
+      << taken.text;
+  EXPECT_EQ(
+      taken.json["other_questions"],
+      Json::array(
+          {{{"store", "results/b"}, {"metric", "final_accuracy.valid"}, {"goal", "maximize"}}}));
+  ComparisonQuery query;
+  query.metric = "final_loss.valid";
+  EXPECT_FALSE(has(answer(both(), query, both().rows()).text, "is about"));
+  second.listing.metric = first.listing.metric;  // only the goal differs
+  EXPECT_TRUE(has(answer(both(), query, both().rows()).text, "final_loss.valid (maximize); the"));
+  query.goal = "minimize";
+  EXPECT_FALSE(has(answer(both(), query, both().rows()).text, "is about"));
+  second.listing.goal = first.listing.goal;
+  EXPECT_FALSE(has(answer_by(both(), {"arm"}).text, "is about"));
 }
 
 TEST(CompareReport, ACompletedCellWithoutANumberIsNamed) {

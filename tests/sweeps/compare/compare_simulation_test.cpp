@@ -24,7 +24,8 @@ namespace compare_simulation_test {
 // The gate has time for few of them, so its bounds are wide: four standard errors of that number,
 // about ±5 points of a rate of 5 %. DEPTHGRID_SIMULATIONS=10000 has the bounds that the statistics
 // are to keep, at three seeds of the generator, prints a table, and takes minutes; errors that are
-// not normal or not equally wide, and cells that are missing, are printed there and not judged.
+// not normal or not equally wide, and cells that are missing, are printed there and not judged. It
+// is the part `simulations` of scripts/test.sh --all, and its table stands in docs/comparing.md.
 
 constexpr int kSeeds = 5;
 constexpr int kGateSweeps = 300;       // of each kind: about a second
@@ -149,6 +150,7 @@ void print_rates(const std::string& law, std::uint64_t seed, const Rates& rates)
                          100 * rates.negligible.share())
                  .c_str(),
              stdout);
+  std::fflush(stdout);  // each takes minutes
 }
 
 int sweeps_asked() {

@@ -375,6 +375,7 @@ TEST(CompareCells, OfAMetricThatIsMaximizedMoreIsAnImprovement) {
   EXPECT_EQ(goal_of(cells.listing, "final_loss.valid"), "minimize") << "as the sweep says";
   EXPECT_EQ(goal_of(cells.listing, "final_auc.valid"), "maximize");
   EXPECT_EQ(goal_of(cells.listing, "cost_wall_time"), "minimize");
+  EXPECT_EQ(goal_of(cells.listing, "cost_tokens_per_second"), "maximize");
 }
 
 TEST(CompareCells, OfTwoStoresTheLeafInWhichTheyDifferIsAFactor) {

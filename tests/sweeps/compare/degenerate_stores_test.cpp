@@ -182,6 +182,23 @@ TEST(DegenerateStores, WhereNothingHasFinishedRunIsNamed) {
   EXPECT_EQ(none.problem->code, ExitCode::Partial);
 }
 
+/// As after `run FILE --set …`: the plan of the file is not the newest.
+TEST(DegenerateStores, ResultsOfOtherPlansAreNamed) {
+  GridCells cells = widths(2);
+  for (std::size_t row = 0; row < 6; ++row) {
+    cells.listing.cells[row].in_plan = row < 3;
+    if (row < 3) cells.listing.cells[row].status = CellStatus::Pending;
+  }
+  cells.listing.cells[5].status = CellStatus::Failed;
+  keep_plan(cells.listing);
+  const Answer of = answer_by(cells, {"arm"});
+  EXPECT_EQ(of.sentence(),
+            "no cell has completed: 3 pending; depthgrid run trains them; 2 cells of other plans "
+            "have a result: --all-plans compares them");
+  cells.listing.results_not_shown = 0;
+  EXPECT_FALSE(has(answer_by(cells, {"arm"}).sentence(), "--all-plans"));
+}
+
 TEST(DegenerateStores, ACellWhoseResultIsDamagedIsMissingAndTheOthersAreCompared) {
   GridCells cells = widths();
   CellSummary& cell = cells.at("32", 3);

@@ -150,6 +150,17 @@ TEST(DerivedMetric, WhereNothingHasCompletedThatIsTheAnswer) {
   }
 }
 
+TEST(DerivedMetric, StepsHaveAUnitOfTheirOwn) {
+  for (const double target : {3.0, -9.0}) {  // the second is never reached
+    TwoCurves of;
+    const DerivedMetric steps =
+        add_steps_to_target(of.cells.listing, of.curves, kMetric, target, MetricGoal::Minimize);
+    EXPECT_EQ(of.compare(steps).json["unit"], "steps") << target;
+  }
+  TwoCurves of;
+  EXPECT_EQ(of.compare(of.at(CurveAxis::Flops)).json["unit"], "nat") << "that of the curve";
+}
+
 TEST(DerivedMetric, TooFewEvaluationsAreCounted) {
   TwoCurves of;
   const DerivedMetric noise = add_late_noise(of.cells.listing, of.curves, kMetric, 8);

@@ -28,6 +28,18 @@ TEST(NumberText, NumbersFromTenMillionOnHaveFourDigits) {
   EXPECT_EQ(difference_text(6.6667e299, kNaN), "+6.667e+299");
 }
 
+/// As that of one seed.
+TEST(NumberText, ADifferenceWithoutASpreadShowsItsDigits) {
+  EXPECT_EQ(difference_text(3.3e-5, kNaN), "+0.000033");
+  EXPECT_EQ(difference_text(-0.0504, kNaN), "-0.0504");
+  EXPECT_EQ(difference_text(12.5, kNaN), "+12.5000");
+  EXPECT_EQ(difference_text(0, kNaN), "+0.0000");
+  EXPECT_EQ(difference_text(3.3e-5, 0), "+0.000033");
+  EXPECT_EQ(interval_text({.low = 3.3e-5, .high = 3.3e-5}), "[+0.000033, +0.000033]");
+  EXPECT_EQ(difference_text(3.3e-5, 0.01), "+0.000033") << "as before";
+  EXPECT_EQ(difference_text(0.5, 0.01), "+0.500");
+}
+
 TEST(NumberText, AMeanThatIsNoFiniteNumberIsNone) {
   EXPECT_EQ(mean_text({.n = 3, .mean = kInfinite, .sd = kNaN}), "-");
   EXPECT_EQ(mean_text({.n = 3, .mean = kNaN, .sd = kNaN}), "-");

@@ -29,9 +29,19 @@ TEST(AnswerSentence, NamesWhatDiffersAndSaysWhatCouldHaveBeenSeen) {
       "lower differs from base by -0.498 [-0.508, -0.488] nat (better); 2 of 3 are undecided: at "
       "these seeds a single test detects a difference of "))
       << text;
-  EXPECT_TRUE(text.ends_with(" nat.")) << text;
+  const double same = evidence_for(comparison.effects.front(), "same").detectable;
   const double noisy = evidence_for(comparison.effects.front(), "noisy").detectable;
-  EXPECT_NE(text.find(fmt::format("of {:.2f} nat", noisy)), text.npos) << "the largest: " << text;
+  EXPECT_TRUE(text.ends_with(
+      fmt::format("of {:.4f} up to {:.2f} nat, depending on the contrast.", same, noisy)))
+      << text;
+}
+
+TEST(AnswerSentence, OfOneDetectableDifferenceThereIsNoRange) {
+  GridCells cells;
+  cells.arm("base", {2.0, 2.1, 2.2}).baseline("base").arm("other", {2.5, 1.8, 2.6});
+  const std::string text = sentence(cells.by({"arm"}));
+  EXPECT_EQ(text.find("up to"), text.npos) << text;
+  EXPECT_TRUE(text.ends_with(" nat.")) << text;
 }
 
 TEST(AnswerSentence, WithAMarginItSaysWhatHasNoEffect) {
@@ -46,8 +56,17 @@ TEST(AnswerSentence, WithAMarginItSaysWhatHasNoEffect) {
 TEST(AnswerSentence, TheBaselineIsNamedWhateverIsSaid) {
   GridCells cells;
   cells.arm("base", {2.0, 2.1, 2.2}).baseline("base").arm("other", {2.5, 1.8, 2.6});
+  EXPECT_TRUE(sentence(cells.by({"arm"})).starts_with("The difference from base is undecided: at"));
+  ComparisonQuery query;
+  query.metric = "eval_loss.valid";
+  for (CellSummary& cell : cells.listing.cells) {
+    cell.metrics[query.metric] = cell.metrics.at("final_loss.valid");
+  }
+  EXPECT_TRUE(sentence(cells.compare(query))
+                  .starts_with("Exploratory: the difference from base is undecided: at"));
+  cells.arm("more", {2.6, 1.7, 2.5});
   EXPECT_TRUE(
-      sentence(cells.by({"arm"})).starts_with("1 of 1 differences from base is undecided: at"));
+      sentence(cells.by({"arm"})).starts_with("2 of 2 differences from base are undecided: at"));
 }
 
 TEST(AnswerSentence, WithoutAContrastThereIsNone) {

@@ -57,6 +57,24 @@ TEST(PageCommands, ThereIsOneForEachStoreWhereAVerbTakesOne) {
   EXPECT_EQ(compare_command(data, {}), "depthgrid compare a b");
 }
 
+TEST(PageCommands, AGoalIsTheirsToo) {
+  PageData data = asked();
+  data.query = {};
+  data.query.comparison.goal = "maximize";
+  EXPECT_EQ(compare_command(data, {}), "depthgrid compare 'h mod' --goal maximize");
+  EXPECT_EQ(picture_command(data),
+            "depthgrid report 'h mod' --goal maximize --format svg -o pictures");
+}
+
+TEST(PageCommands, AGoalThatIsAskedForDecidesWhatIsBetter) {
+  PageQuery query;
+  query.comparison.goal = "maximize";
+  GridCells cells;
+  cells.grid(two_factors(), 5, two_factor_figure);
+  EXPECT_TRUE(contains(words_of(answer_section(page_data(cells.listing, query, {}))),
+                       "final_loss.valid in nat: higher is better."));
+}
+
 TEST(PageCommands, EveryPictureHasOne) {
   const PageData data = asked();
   EXPECT_EQ(data.rows.size(), 24U) << "the filter counts";

@@ -42,6 +42,8 @@ TEST(StepsSection, ComparesArmsInTheStepsToIt) {
   ASSERT_NE(chart, nullptr);
   EXPECT_EQ(chart->numbers.rows.size(), 8U);
   EXPECT_EQ(chart->command, "depthgrid compare grid --target 2.5");
+  EXPECT_TRUE(contains(chart->svg, "steps_to_target.eval_loss.valid (steps)</text>"))
+      << "the axis has its unit";
   EXPECT_TRUE(contains(words_of(blocks), "Exploratory: fast differs from slow by -"));
   EXPECT_TRUE(contains(words_of(blocks), "until eval_loss.valid is 2.5"));
 }

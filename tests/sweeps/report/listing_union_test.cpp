@@ -8,7 +8,10 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
+#include "core/config/sweep.hpp"
 #include "sweeps/compare/design.hpp"
+#include "sweeps/compare/factor_name.hpp"
+#include "tests/core/config/sweep_files.hpp"
 #include "tests/sweeps/compare/grid_cells.hpp"
 
 namespace depthgrid {
@@ -131,6 +134,47 @@ TEST(ListingUnion, TheQuestionIsThatOfTheFirstStore) {
   EXPECT_EQ(out.not_shown, 5U);
   EXPECT_EQ(out.plan_damages.size(), 2U);
   EXPECT_EQ(out.older_rules.at("self"), 1);
+  ASSERT_EQ(out.other_questions.size(), 1U) << "which is not forgotten";
+  EXPECT_EQ(out.other_questions[0].store, 1U);
+  EXPECT_EQ(out.other_questions[0].metric, "final_accuracy.valid");
+  EXPECT_EQ(out.other_questions[0].goal, "maximize");
+}
+
+/// Rates of groups follow train.lr unless a file sets them.
+TEST(ListingUnion, LeavesThatOnlyFollowAnotherAreNoFactors) {
+  const SweepFiles files;
+  const auto store = [&files](const std::string& name, const std::string& train) {
+    const std::string text =
+        "data: {corpus: synthetic:markov, seq_len: 9}\n"
+        "model: {d_model: 16, n_layers: 2, n_heads: 2, max_seq_len: 9}\n"
+        "train: {" +
+        train + "}\nseeds: 2\n";
+    return list_sweep(load_sweep({files.write(name + ".yaml", text), {}, false}), name);
+  };
+  const Listing low = store("low", "lr: 1e-3"), high = store("high", "lr: 2e-3");
+  EXPECT_TRUE(std::ranges::binary_search(low.derived, "train.groups.trunk.lr"));
+  EXPECT_FALSE(std::ranges::binary_search(low.derived, "train.lr"));
+  const Listing both = listing_union({low, high});
+  EXPECT_EQ(factor_names(both), (std::vector<std::string>{"arm", "tag", "store", "train.lr"}));
+  EXPECT_EQ(factor_named(both, "--by", "lr"), "train.lr");
+  EXPECT_TRUE(design_of(both, {0, 1, 2, 3}, "train.lr").moving_with.empty());
+  // One that a file sets is one.
+  const Listing own = store("own", "lr: 2e-3, groups: {trunk: {lr: 5e-4}}");
+  const std::vector<std::string> names = factor_names(listing_union({low, own}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"arm", "tag", "store", "train.groups.trunk.lr", "train.lr"}));
+}
+
+/// Of two releases that derive a default otherwise, nothing else may tell the cells apart.
+TEST(ListingUnion, AnotherDerivedValueAloneIsAFactor) {
+  GridCells a = store_of("a", {{"train.diverged_above", 1000}});
+  GridCells b = store_of("b", {{"train.diverged_above", 500}});
+  for (GridCells* cells : {&a, &b}) {
+    cells->listing.derived = {"train.diverged_above"};
+    for (CellSummary& cell : cells->listing.cells) cell.overrides.clear();
+  }
+  const std::vector<std::string> names = factor_names(listing_union({a.listing, b.listing}));
+  EXPECT_EQ(names.back(), "train.diverged_above");
 }
 
 }  // namespace listing_union_test

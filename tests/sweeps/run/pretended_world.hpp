@@ -32,7 +32,7 @@ struct Script {
 };
 
 /// A world with a clock of its own.
-class PretendedWorld {
+class PretendedWorld final : public SupervisorBackend {
  public:
   explicit PretendedWorld(std::vector<LaunchPlan> launches, SupervisorOptions options = {})
       : launches_(std::move(launches)), options_(std::move(options)) {}
@@ -41,38 +41,39 @@ class PretendedWorld {
 
   ExitCode run(RetryOptions retries = {}) {
     if (!retries.budget) retries.budget = [](std::string_view) { return std::int64_t{2}; };
-    SupervisorWorld world;
-    world.start = [this](const LaunchTicket& ticket) { return start(ticket); };
-    world.settled = [this](std::size_t row) { return settled_.contains(row); };
-    world.done = [this](std::size_t row) {
-      return settled_.contains(row) && !failed_.contains(row);
-    };
-    world.checkpoint = [this](std::size_t row) { return checkpoints_[row]; };
-    world.stop_asked = [this] { return now_ >= stop_at; };
-    world.say = [this](const std::string& line) { said += line + '\n'; };
-    world.hear = [this](const LiveEvent&) { ++heard; };
-    world.record = [this](SweepEvent event) { recorded.push_back(std::move(event)); };
-    world.now = [this] { return now_; };
-    world.time_left = [this] { return late_at - now_; };
-    world.wait = [this](double seconds) {
-      if (!events.empty() && events.back().kind != Event::Kind::Wait) {
-        events.push_back({Event::Kind::Wait});
-      }
-      now_ += seconds;
-      if (now_ > pause_at) now_ += 25, pause_at = 1e9;
-      ASSERT_LT(now_, 1e6) << "it never ends; said so far:\n" << said;
-    };
-    world.inherit = [this](const LaunchPlan& plan) {
-      return plan.id != haunted || now_ > haunted_until;
-    };
-    world.set_aside = [this](const LaunchPlan& plan, const LaunchRecord&, const std::string& why) {
-      aside.push_back(plan.id);
-      said += why + '\n';
-    };
-    Supervisor supervisor(launches_, folder_.path(), leases_, options_, retries, world);
+    Supervisor supervisor(launches_, folder_.path(), leases_, options_, retries, *this);
     return supervisor.run();
   }
 
+  bool settled(std::size_t row) override { return settled_.contains(row); }
+  bool done(std::size_t row) const override {
+    return settled_.contains(row) && !failed_.contains(row);
+  }
+  std::int64_t checkpoint(std::size_t row) const override {
+    const auto at = checkpoints_.find(row);
+    return at == checkpoints_.end() ? 0 : at->second;
+  }
+  bool runs_alone(std::int64_t ranks) const override { return alone(ranks); }
+  bool stop_asked() override { return now_ >= stop_at; }
+  void say(const std::string& line) override { said += line + '\n'; }
+  void hear(const LiveEvent&) override { ++heard; }
+  void record(SweepEvent event) override { recorded.push_back(std::move(event)); }
+  double time_left() const override { return late_at - now_; }
+  void wait(double seconds) override {
+    if (!events.empty() && events.back().kind != Event::Kind::Wait) {
+      events.push_back({Event::Kind::Wait});
+    }
+    now_ += seconds;
+    if (now_ > pause_at) now_ += 25, pause_at = 1e9;
+    ASSERT_LT(now_, 1e6) << "it never ends; said so far:\n" << said;
+  }
+  bool inherit(const LaunchPlan& plan) override {
+    return plan.id != haunted || now_ > haunted_until;
+  }
+  void set_aside(const LaunchPlan& plan, const LaunchRecord&, const std::string& why) override {
+    aside.push_back(plan.id);
+    said += why + '\n';
+  }
   /// What happened, in order. A pause of the supervisor is one event, however long.
   struct Event {
     enum class Kind : std::uint8_t { Start, End, Wait } kind;
@@ -81,6 +82,7 @@ class PretendedWorld {
   std::vector<Event> events;
   std::vector<SweepEvent> recorded;
   std::vector<std::string> started, aside, asked, killed;
+  std::function<bool(std::int64_t ranks)> alone = [](std::int64_t) { return false; };
   std::string haunted;  // an owner of this launch's cells is silent …
   double haunted_until = 0;
   std::string no_log_of;  // this launch's log cannot be opened
@@ -92,8 +94,8 @@ class PretendedWorld {
   double full_until = 0;  // the disk: launches that end before have not been able to write
   std::vector<std::vector<int>> cores;
   std::string fails_on;  // a card
-  double now() const { return now_; }
-  std::size_t settled() const { return settled_.size(); }
+  double now() const override { return now_; }
+  std::size_t count_settled() const { return settled_.size(); }
   LeaseKeeper& leases() { return leases_; }
   std::filesystem::path folder() const { return folder_.path(); }
 
@@ -146,7 +148,7 @@ class PretendedWorld {
     bool asked_ = false, killed_ = false, ended_ = false;
   };
 
-  std::unique_ptr<RunningLaunch> start(const LaunchTicket& ticket) {
+  std::unique_ptr<RunningLaunch> start(const LaunchTicket& ticket) override {
     if (ticket.plan.id == no_log_of) throw StorageError("log", "cannot be opened");
     started.push_back(ticket.plan.id);
     events.push_back({Event::Kind::Start, ticket.plan.id});

@@ -34,9 +34,8 @@ TEST(SupervisorRoom, ADiskThatStaysFullEndsTheRunAfterItsTime) {
 TEST(SupervisorRoom, ALaunchThatMustBeAloneWaitsForAllOthersAndTheyForIt) {
   std::vector<LaunchPlan> all = launches(4);
   all[1].ranks = 2;
-  SupervisorOptions options = slots(4);
-  options.alone = [](std::int64_t ranks) { return ranks > 1; };
-  World world(all, options);
+  World world(all, slots(4));
+  world.alone = [](std::int64_t ranks) { return ranks > 1; };
   world.plays("a", {{.seconds = 5}});
   world.plays("b", {{.seconds = 5}});
   EXPECT_EQ(world.run(), ExitCode::Done);

@@ -214,7 +214,7 @@ TEST(Supervisor, ATeamThatIsTooLargeForTheCardsLeftStopsItWithCellsPending) {
   EXPECT_NE(world.said.find("a launch of 2 ranks is left, and only 1 cards"), std::string::npos)
       << world.said;
   EXPECT_TRUE(world.aside.empty());
-  EXPECT_EQ(world.settled(), 5U) << "what fits the other card has been trained";
+  EXPECT_EQ(world.count_settled(), 5U) << "what fits the other card has been trained";
 }
 
 TEST(Supervisor, ACellThatFitsNowhereIsSetAsideWithItsPeak) {

@@ -1,4 +1,4 @@
-#include "cli/restarted_run.hpp"
+#include "sweeps/run/restarted_run.hpp"
 
 #include <cstdint>
 #include <cstring>
@@ -9,11 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "cli/run_report.hpp"
-#include "cli/store_argument.hpp"
-#include "cli/supervised_run.hpp"
-#include "cli/verbs.hpp"
-#include "cli/worker_command.hpp"
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
@@ -23,9 +18,12 @@
 #include "storage/hdf5/checkpoint.hpp"
 #include "storage/plan_sequence.hpp"
 #include "storage/store.hpp"
+#include "sweeps/orders/worker_command.hpp"
 #include "sweeps/queue/cell_orders.hpp"
 #include "sweeps/report/chosen_cells.hpp"
+#include "sweeps/run/run_end.hpp"
 #include "sweeps/run/stop_watch.hpp"
+#include "sweeps/run/supervised_run.hpp"
 #include "sweeps/run/worker_restarts.hpp"
 
 namespace depthgrid {
@@ -40,14 +38,13 @@ struct RunState {
   std::int64_t reached = 0;  // grows with every result, report and newer checkpoint
 };
 
-RunState state_of_run(const CommandLine& line, const Sweep& sweep,
-                      const std::filesystem::path& folder, const std::string& only) {
+RunState state_of_run(const RunRequest& request) {
   RunState out;
   try {
-    const Store store = Store::open(folder);
+    const Store store = Store::open(request.store);
     if (!has_plan(store)) return out;
-    const Sweep planned = sweep.goals.empty() ? sweep : load_planned_sweep(line);
-    const std::vector<bool> chosen = chosen_cells(planned, only);
+    const Sweep planned = request.planned_sweep();
+    const std::vector<bool> chosen = chosen_cells(planned, request.order.only);
     for (std::size_t row = 0; row < planned.cells.size(); ++row) {
       if (!chosen[row]) continue;
       const CellId& id = planned.cells[row].id;
@@ -86,11 +83,9 @@ void say_how_it_ended(int code, const WorkerRestarts::Verdict& verdict) {
 
 }  // namespace
 
-int run_restarted(const CommandLine& line, const Sweep& sweep, const std::filesystem::path& store,
-                  const RunOrder& order, std::size_t before) {
-  WorkerRestarts restarts(retry_options(sweep.run));
-  RunOrder next = order;
-  const Stopwatch clock;
+int run_restarted(const RunRequest& request, std::size_t before) {
+  WorkerRestarts restarts(retry_options(request.sweep.run));
+  RunOrder next = request.order;
   std::int64_t reached = 0;  // of no matter before the first end: its budgets are full
   while (true) {
     const std::int64_t oom_kills = real_processes().oom_kills_so_far();
@@ -100,13 +95,13 @@ int run_restarted(const CommandLine& line, const Sweep& sweep, const std::filesy
                      worker.code == number_of(ExitCode::Infrastructure);
     if (!may) return worker.code;
     worker.oom_kills = real_processes().oom_kills_so_far() - oom_kills;
-    worker.began = attempts_in(store) > before;
+    worker.began = attempts_in(request.store) > before;
     if (worker.began) {
-      const RunState state = state_of_run(line, sweep, store, order.only);
+      const RunState state = state_of_run(request);
       worker.left = state.left;
       worker.progressed = state.reached > std::exchange(reached, state.reached);
     }
-    const WorkerRestarts::Verdict verdict = restarts.ended(worker, clock.seconds());
+    const WorkerRestarts::Verdict verdict = restarts.ended(worker, real_clock().now());
     if (worker.passed_on != 0 && verdict.end == LaunchEnd::Stopped) {
       return number_of(ExitCode::TempFail);  // the signal came before the worker could listen
     }

@@ -1,4 +1,4 @@
-#include "cli/budget_check.hpp"
+#include "sweeps/run/budget_check.hpp"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "cli/supervised_run.hpp"
+#include "sweeps/run/supervised_run.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -11,23 +11,21 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/cell_states.hpp"
-#include "cli/launch_room.hpp"
-#include "cli/slot_count.hpp"
-#include "cli/store_argument.hpp"
-#include "cli/verbs.hpp"
-#include "cli/worker_command.hpp"
+#include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/machine.hpp"
 #include "sweeps/launch/launch_process.hpp"
 #include "sweeps/live/live_screen.hpp"
+#include "sweeps/orders/worker_command.hpp"
 #include "sweeps/plan/describe_cache.hpp"
-#include "sweeps/queue/cell_orders.hpp"
-#include "sweeps/report/chosen_cells.hpp"
+#include "sweeps/queue/remaining_cells.hpp"
 #include "sweeps/report/failure_report.hpp"
+#include "sweeps/run/cell_states.hpp"
 #include "sweeps/run/inherit_cells.hpp"
+#include "sweeps/run/launch_capacity.hpp"
 #include "sweeps/run/preparation.hpp"
+#include "sweeps/run/slot_count.hpp"
 #include "sweeps/slurm/slurm_client.hpp"
 
 namespace depthgrid {
@@ -73,18 +71,6 @@ void refuse_unknown(const Sweep& sweep, const std::vector<std::string>& cells) {
                   unknown.size(), cells.size(), sweep.file, fmt::join(unknown, ", ")));
 }
 
-/// Cells that this run is to train.
-std::vector<bool> wanted_rows(const Sweep& sweep, const SupervisedRun& request,
-                              const CellStates& states) {
-  std::vector<bool> wanted = chosen_cells(sweep, request.order.only);
-  const std::set<std::string> named(request.cells.begin(), request.cells.end());
-  for (std::size_t row = 0; row < sweep.cells.size(); ++row) {
-    const bool ours = named.empty() || named.contains(sweep.cells[row].id);
-    wanted[row] = wanted[row] && ours && !states.done(row) && !states.cancelled(row);
-  }
-  return wanted;
-}
-
 /// A report for every cell of the launch that has no result, under its next generation.
 void report_failures(const Sweep& sweep, const Store& store, LeaseKeeper& leases,
                      const LaunchPlan& plan, const LaunchRecord& last, const std::string& why) {
@@ -106,23 +92,23 @@ void report_failures(const Sweep& sweep, const Store& store, LeaseKeeper& leases
   }
 }
 
-/// Launches of what is missing, and the room that they have.
+/// Launches of what is missing, and the capacity that they have.
 struct PlannedLaunches {
   std::vector<LaunchPlan> launches;
   SupervisorOptions options;
   bool auto_ranks = false;  // teams have the sizes that the planner gave them
 };
 
-PlannedLaunches planned_launches(const Sweep& sweep, const SupervisedRun& request,
+PlannedLaunches planned_launches(const Sweep& sweep, const SupervisedRun& run,
                                  const std::vector<bool>& wanted, const CostTable& costs,
                                  LaunchPlace& place) {
   PlannedLaunches out;
-  out.options = room_for(request.slots, sweep.run, place, [&](std::int64_t slots) {
+  out.options = launch_capacity(run.slots, sweep.run, place, [&](std::int64_t slots) {
     PackingOptions alone = packing_options(sweep.run, slots);
     alone.gpu = true;
     return plan_jobs(sweep.cells, wanted, alone, costs);
   });
-  out.options.fail_fast = request.fail_fast;
+  out.options.fail_fast = run.fail_fast;
   const std::int64_t slots = out.options.slots;
   PackingOptions packing = packing_options(sweep.run, slots);
   packing.gpu = !out.options.gpus.empty();
@@ -148,24 +134,125 @@ std::vector<std::vector<std::size_t>> rows_of(const std::vector<LaunchPlan>& lau
   return out;
 }
 
+/// Launches of this machine or allocation, for the cells of one store.
+class SweepBackend final : public SupervisorBackend {
+ public:
+  /// All references outlive this. @param teams  launches have the teams that their plans name.
+  SweepBackend(const SupervisedRun& run, const Sweep& sweep, const Store& store, CellStates& states,
+               LeaseKeeper& leases, const LaunchPlace& place, bool teams, LiveScreen& screen,
+               SlotCount& slots, StopWatch& signals, EventLog& events)
+      : run_(run),
+        sweep_(sweep),
+        store_(store),
+        states_(states),
+        leases_(leases),
+        place_(place),
+        teams_(teams),
+        screen_(screen),
+        slots_(slots),
+        signals_(signals),
+        events_(events),
+        order_(run.request.order),
+        late_(real_clock().now() + seconds_for_starts(sweep.run)) {
+    order_.mode = RunMode::Launch;
+    order_.progress = "quiet";
+    order_.rerun.clear();
+  }
+
+  std::unique_ptr<RunningLaunch> start(const LaunchTicket& ticket) override {
+    order_.cells = ticket.plan.cells;
+    order_.set = run_.request.order.set;
+    if (teams_) {
+      order_.set.push_back(fmt::format("resources.ranks_per_job={}", ticket.plan.ranks));
+    }
+    order_.board = LaunchProcess::board_of(ticket).string();
+    return std::make_unique<LaunchProcess>(
+        ticket,
+        launch_command(place_, worker_command("run", order_text(order_)), ticket.plan.ranks,
+                       ticket.gpus),
+        number_++);
+  }
+  std::string launcher_of(std::int64_t ranks) const override {
+    return std::string(name_of(launch_command(place_, {}, ranks, {}).kind));
+  }
+  bool runs_alone(std::int64_t ranks) const override {
+    return depthgrid::runs_alone(place_, ranks);
+  }
+
+  bool settled(std::size_t row) override { return states_.settled(row); }
+  bool done(std::size_t row) const override { return states_.done(row); }
+  std::int64_t checkpoint(std::size_t row) const override { return states_.checkpoint(row); }
+  bool inherit(const LaunchPlan& plan) override {
+    return inherit_cells(store_, leases_, plan.cells);
+  }
+  void set_aside(const LaunchPlan& plan, const LaunchRecord& last,
+                 const std::string& why) override {
+    report_failures(sweep_, store_, leases_, plan, last, why);
+  }
+
+  bool stop_asked() override {
+    if (const auto why = slots_.spent_now()) screen_.say(*why);
+    return signals_.asked() || slots_.spent();
+  }
+  void say(const std::string& line) override { screen_.say(line); }
+  void hear(const LiveEvent& event) override {
+    screen_.hear(event);
+    if (event.kind != LiveKind::JobEnd) return;
+    for (const std::size_t row : event.rows) {
+      if (states_.done(row)) screen_.finish(row);
+    }
+  }
+  void record(SweepEvent event) override {
+    if (event.kind == SweepEventKind::Stopping) event.signal = signals_.first();
+    events_.add(std::move(event));
+  }
+
+  double now() const override { return real_clock().now(); }
+  double time_left() const override { return late_ - now(); }
+  void wait(double seconds) override {
+    screen_.turn();
+    signals_.wait(seconds);
+    slots_.count(false);
+    if (signals_.insisted()) throw UserError(ExitCode::TempFail, "a second signal: left at once");
+  }
+
+ private:
+  const SupervisedRun& run_;
+  const Sweep& sweep_;
+  const Store& store_;
+  CellStates& states_;
+  LeaseKeeper& leases_;
+  const LaunchPlace& place_;
+  bool teams_;
+  LiveScreen& screen_;
+  SlotCount& slots_;
+  StopWatch& signals_;
+  EventLog& events_;
+  RunOrder order_;  // of the next launch
+  int number_ = 0;  // of it
+  double late_;     // time after which no launch is worth its start
+};
+
+PreparationEnd prepared(const SupervisedRun& run, StopWatch& signals, EventLog& events) {
+  RunOrder order = run.request.order;
+  order.mode = RunMode::Prepare;
+  order.cells = run.cells;
+  return prepare_sweep({.command =
+                            [&order](const std::string& board) {
+                              order.board = board;
+                              return worker_command("run", order_text(order));
+                            },
+                        .store = run.request.store,
+                        .cells = run.cells,
+                        .host = node_name(),
+                        .slurm_job = this_task(),
+                        .restart = restart_of_task(),
+                        .hang = order.hang,
+                        .retries = retry_options(run.request.sweep.run)},
+                       signals, events);
+}
+
 }  // namespace
-
-CommandLine& supervision_options(CommandLine& line) {
-  return line
-      .number("jobs,j", 0,
-              "jobs that train at the same time, each a process; 0: as the machine has")
-      .flag("fail-fast", "with -j: stop when the first cell has failed");
-}
-
-SupervisedRun supervised_run(const CommandLine& line, RunOrder order, const CellConfig& run) {
-  SupervisedRun out{.order = std::move(order),
-                    .run = run,
-                    .slots = {},
-                    .cells = {},
-                    .fail_fast = line.has("fail-fast")};
-  if (const std::int64_t jobs = line.number_of("jobs", 0); jobs > 0) out.slots = jobs;
-  return out;
-}
 
 RetryOptions retry_options(const CellConfig& run) {
   return {.budget = [&run](std::string_view leaf) { return run.integer(leaf); },
@@ -181,104 +268,35 @@ bool serves_many(const CellConfig& run) {
   return run.word("resources.device") != "cpu" && this_machine().gpus.size() > 1;
 }
 
-SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& request,
-                             StopWatch& signals, EventLog& events) {
+SupervisedEnd run_supervised(const SupervisedRun& run, StopWatch& signals, EventLog& events) {
   const auto ended = [&](SupervisedEnd end) {
     events.add({.kind = SweepEventKind::SupervisorEnded, .code = end.code, .signal = end.signal});
     return end;
   };
-  RunOrder prepare = request.order;
-  prepare.mode = RunMode::Prepare;
-  prepare.cells = request.cells;
-  const PreparationEnd prepared =
-      prepare_sweep({.command =
-                         [&prepare](const std::string& board) {
-                           prepare.board = board;
-                           return worker_command("run", order_text(prepare));
-                         },
-                     .store = request.order.store,
-                     .cells = request.cells,
-                     .host = node_name(),
-                     .slurm_job = this_task(),
-                     .restart = restart_of_task(),
-                     .hang = request.order.hang,
-                     .retries = retry_options(request.run)},
-                    signals, events);
-  if (prepared.code != 0) return ended({.code = prepared.code, .signal = signals.first()});
-  const Sweep sweep = load_planned_sweep(line);
-  refuse_unknown(sweep, request.cells);
-  const Store store = Store::open(request.order.store);
+  const PreparationEnd begun = prepared(run, signals, events);
+  if (begun.code != 0) return ended({.code = begun.code, .signal = signals.first()});
+  const Sweep sweep = run.request.planned_sweep();
+  refuse_unknown(sweep, run.cells);
+  const Store store = Store::open(run.request.store);
   CellStates states(sweep, store);
   LaunchPlace place = asked_place(sweep.run);
   const CostTable costs = DescribeCache().known_or_counted(sweep.cells);
-  const std::vector<bool> wanted = wanted_rows(sweep, request, states);
-  auto [launches, options, auto_ranks] = planned_launches(sweep, request, wanted, costs, place);
-  LiveScreen screen(request.order.progress, live_sweep_of(sweep, request.cells, states, costs));
+  const std::vector<bool> wanted = remaining_cells(sweep, store, run.request.order.only, run.cells);
+  auto [launches, options, auto_ranks] = planned_launches(sweep, run, wanted, costs, place);
+  LiveScreen screen(run.request.order.progress, live_sweep_of(sweep, run.cells, states, costs));
   screen.sweep().plan(rows_of(launches), static_cast<std::size_t>(options.slots));
   LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))},
                      store.fs());
-  const Stopwatch clock;
   SlotCount slots(sweep, store, !options.gpus.empty());
-  int number = 0;
-  RunOrder order = request.order;
-  order.mode = RunMode::Launch;
-  order.progress = "quiet";
-  order.rerun.clear();
-  SupervisorWorld world;
-  world.start = [&, teams = auto_ranks](const LaunchTicket& ticket) {
-    order.cells = ticket.plan.cells;
-    order.set = request.order.set;
-    if (teams) {  // a launch has the team that its cells were given
-      order.set.push_back(fmt::format("resources.ranks_per_job={}", ticket.plan.ranks));
-    }
-    order.board = LaunchProcess::board_of(ticket).string();
-    const LaunchCommand command = launch_command(place, worker_command("run", order_text(order)),
-                                                 ticket.plan.ranks, ticket.gpus);
-    return std::make_unique<LaunchProcess>(ticket, command, number++);
-  };
-  world.settled = [&](std::size_t row) { return states.settled(row); };
-  world.done = [&](std::size_t row) { return states.done(row); };
-  world.checkpoint = [&](std::size_t row) { return states.checkpoint(row); };
-  world.stop_asked = [&] {
-    if (const auto why = slots.spent_now()) screen.say(*why);
-    return signals.asked() || slots.spent();
-  };
-  world.say = [&](const std::string& text) { screen.say(text); };
-  world.hear = [&](const LiveEvent& event) {
-    screen.hear(event);
-    if (event.kind != LiveKind::JobEnd) return;
-    for (const std::size_t row : event.rows) {
-      if (states.done(row)) screen.finish(row);
-    }
-  };
-  world.record = [&](SweepEvent event) {
-    if (event.kind == SweepEventKind::Stopping) event.signal = signals.first();
-    events.add(std::move(event));
-  };
-  world.now = [&] { return clock.seconds(); };
-  world.time_left = [&, end = clock.seconds() + seconds_for_starts(sweep.run)] {
-    return end - clock.seconds();
-  };
-  world.wait = [&](double seconds) {
-    screen.turn();
-    signals.wait(seconds);
-    slots.count(false);
-    if (signals.insisted()) throw UserError(ExitCode::TempFail, "a second signal: left at once");
-  };
-  world.inherit = [&](const LaunchPlan& plan) { return inherit_cells(store, leases, plan.cells); };
-  world.set_aside = [&](const LaunchPlan& plan, const LaunchRecord& last, const std::string& why) {
-    report_failures(sweep, store, leases, plan, last, why);
-  };
-  options.launcher = [&](std::int64_t ranks) {
-    return std::string(name_of(launch_command(place, {}, ranks, {}).kind));
-  };
+  SweepBackend backend(run, sweep, store, states, leases, place, auto_ranks, screen, slots, signals,
+                       events);
   events.add({.kind = SweepEventKind::SupervisorBegan,
               .cell_count = std::ranges::count(wanted, true),
               .launches = std::ssize(launches),
               .slots = options.slots,
               .restart = options.restart});
   Supervisor supervisor(std::move(launches), store.root(), leases, std::move(options),
-                        retry_options(sweep.run), std::move(world));
+                        retry_options(sweep.run), backend);
   slots.begin(supervisor);
   const ExitCode code = supervisor.run();
   slots.count(true);

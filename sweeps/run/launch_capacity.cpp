@@ -1,4 +1,4 @@
-#include "cli/launch_room.hpp"
+#include "sweeps/run/launch_capacity.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -53,9 +53,9 @@ LaunchPlace asked_place(const CellConfig& run) {
   return out;
 }
 
-SupervisorOptions room_for(std::optional<std::int64_t> slots, const CellConfig& run,
-                           LaunchPlace& place,
-                           const std::function<std::vector<FusedJob>(std::int64_t slots)>& jobs) {
+SupervisorOptions launch_capacity(
+    std::optional<std::int64_t> slots, const CellConfig& run, LaunchPlace& place,
+    const std::function<std::vector<FusedJob>(std::int64_t slots)>& jobs) {
   const Machine machine = this_machine();
   SupervisorOptions out;
   out.host = node_name();
@@ -94,7 +94,6 @@ SupervisorOptions room_for(std::optional<std::int64_t> slots, const CellConfig& 
     out.memory_bytes = 0;  // a card's memory is found by running
   }
   out.disk_wait = static_cast<double>(run.integer("retry.disk_wait"));
-  out.alone = [place](std::int64_t ranks) { return runs_alone(place, ranks); };
   if (binds(run, place)) {
     out.cores = allowed_cores();
     out.cores_per_rank = static_cast<std::int64_t>(out.cores.size()) / out.slots;

@@ -1,4 +1,4 @@
-#include "cli/slot_count.hpp"
+#include "sweeps/run/slot_count.hpp"
 
 #include <utility>
 
@@ -13,8 +13,10 @@ constexpr double kKeepSeconds = 60;  // between two records
 
 }  // namespace
 
-SlotCount::SlotCount(const Sweep& sweep, const Store& store, bool cards) : store_(store.root()) {
-  const ProcessIdentity self = this_process();
+SlotCount::SlotCount(const Sweep& sweep, const Store& store, bool cards, const Clock& clock,
+                     const Processes& processes)
+    : store_(store.root()), clock_(clock), made_(clock.now()) {
+  const ProcessIdentity self = processes.self();
   record_.name = self.host + "-" + self.uuid;
   record_.cards = cards;
   if (has_budget(sweep.run)) meter_.emplace(sweep.run, store_, used_so_far(sweep, store_));
@@ -22,12 +24,12 @@ SlotCount::SlotCount(const Sweep& sweep, const Store& store, bool cards) : store
 
 void SlotCount::begin(const Supervisor& supervisor) {
   at_work_ = &supervisor;
-  counted_ = clock_.seconds();
+  counted_ = clock_.now() - made_;
 }
 
 void SlotCount::count(bool keep) {
   if (at_work_ == nullptr) return;
-  const double now = clock_.seconds(), passed = now - std::exchange(counted_, now);
+  const double now = clock_.now() - made_, passed = now - std::exchange(counted_, now);
   record_.seconds += passed * static_cast<double>(at_work_->slots());
   record_.wall = now;
   record_.busy += passed * static_cast<double>(at_work_->busy());
@@ -42,7 +44,7 @@ void SlotCount::count(bool keep) {
 
 std::optional<std::string> SlotCount::spent_now() {
   if (spent_ || !meter_) return std::nullopt;
-  auto why = meter_->look(clock_.seconds(), record_.busy);
+  auto why = meter_->look(clock_.now() - made_, record_.busy);
   spent_ = why.has_value();
   return why;
 }

@@ -19,9 +19,9 @@ LaunchPlace asked_place(const CellConfig& run);
 /// Ranks that run at the same time, their cards and cores, and how long they may be silent.
 /// @param slots  -j; none: what the machine has. @param place  learns how many cards a node has.
 /// @param jobs   those that a launch for each card would train.
-SupervisorOptions room_for(std::optional<std::int64_t> slots, const CellConfig& run,
-                           LaunchPlace& place,
-                           const std::function<std::vector<FusedJob>(std::int64_t slots)>& jobs);
+SupervisorOptions launch_capacity(
+    std::optional<std::int64_t> slots, const CellConfig& run, LaunchPlace& place,
+    const std::function<std::vector<FusedJob>(std::int64_t slots)>& jobs);
 
 /// Seconds until the end of this task's time on the cluster, by squeue, which is asked for ten
 /// seconds at most; NaN outside of an allocation, without a limit, and without an answer.

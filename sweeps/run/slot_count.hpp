@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/base/clock.hpp"
+#include "core/base/processes.hpp"
 #include "storage/store.hpp"
 #include "sweeps/plan/budget.hpp"
 #include "sweeps/report/slot_record.hpp"
@@ -17,7 +18,8 @@ namespace depthgrid {
 class SlotCount {
  public:
   /// @param cards  its slots are GPUs. `sweep` outlives this.
-  SlotCount(const Sweep& sweep, const Store& store, bool cards);
+  SlotCount(const Sweep& sweep, const Store& store, bool cards, const Clock& clock = real_clock(),
+            const Processes& processes = real_processes());
 
   /// From now on it is at work. @param supervisor  lives as long as count() is called.
   void begin(const Supervisor& supervisor);
@@ -33,7 +35,8 @@ class SlotCount {
   std::filesystem::path store_;
   SlotRecord record_;
   std::optional<BudgetMeter> meter_;
-  Stopwatch clock_;
+  const Clock& clock_;
+  double made_;  // s, by the clock
   const Supervisor* at_work_ = nullptr;
   double counted_ = 0, kept_ = 0;  // s
   bool spent_ = false;

@@ -1,27 +1,26 @@
-#include "cli/task_return.hpp"
+#include "sweeps/run/task_end.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
-#include <thread>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/launch_room.hpp"
+#include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/machine.hpp"
 #include "core/base/processes.hpp"
+#include "storage/files/loose_text.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/hdf5/checkpoint.hpp"
 #include "sweeps/launch/launch_record.hpp"
 #include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/run/launch_capacity.hpp"
 #include "sweeps/slurm/missing_cells.hpp"
 #include "sweeps/slurm/node_check.hpp"
 #include "sweeps/slurm/node_exclusion.hpp"
@@ -35,7 +34,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kIdleRequeues = 2;
-constexpr int kTries = 5;  // Slurm's signals may end scontrol
+constexpr double kBetweenTries = 0.3, kUntilSlurmActs = 30;  // s
+constexpr int kTries = 5;                                    // Slurm's signals may end scontrol
 
 /// How far the cells were when a task last went back, and how often that had not changed.
 struct Progress {
@@ -52,7 +52,7 @@ Progress progress_now(const Store& store, const std::vector<std::string>& cells,
       state += file.step;
   }
   Progress before;
-  std::ifstream(memory) >> before.state >> before.idle;
+  std::istringstream(loose_text(memory, 0, store.fs())) >> before.state >> before.idle;
   return {state, state > before.state ? 0 : before.idle + (cut_short ? 0 : 1)};
 }
 
@@ -95,7 +95,7 @@ std::string keep_away(const Scheduler& slurm, const std::string& task,
   for (int i = 0; i < kTries; ++i) {
     problem = slurm.leave_out(task, nodes);
     if (problem.empty()) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    real_clock().wait(kBetweenTries);
   }
   return problem;
 }
@@ -258,7 +258,7 @@ void return_task(const TaskReturn& task) {
   }
   const std::vector<std::string> without = left_out(task, bad, slurm);
   const std::string nodes = fmt::format("{}", fmt::join(bad, ", "));
-  std::signal(SIGTERM, SIG_IGN);  // Slurm sends it as soon as the task is in the queue again
+  // The TERM that Slurm sends as soon as the task is in the queue again waits in task.signals.
   const std::string refused = slurm.requeue(name);
   if (!refused.empty()) {
     stays_out("scontrol requeue: " + refused);
@@ -278,8 +278,7 @@ void return_task(const TaskReturn& task) {
           fmt::format("scontrol could not keep task {} from {}: {}", name, nodes, problem));
     }
   }
-  std::signal(SIGTERM, SIG_DFL);
-  std::this_thread::sleep_for(std::chrono::seconds(30));  // Slurm ends this process meanwhile
+  task.signals.wait(kUntilSlurmActs);  // Slurm ends this process meanwhile
 }
 
 }  // namespace depthgrid

@@ -1,4 +1,4 @@
-#include "cli/worker_command.hpp"
+#include "sweeps/orders/worker_command.hpp"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "cli/submit_report.hpp"
+#include "sweeps/slurm/submit_report.hpp"
 
 #include <string_view>
 

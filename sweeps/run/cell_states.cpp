@@ -1,4 +1,4 @@
-#include "cli/cell_states.hpp"
+#include "sweeps/run/cell_states.hpp"
 
 #include "storage/hdf5/checkpoint.hpp"
 #include "sweeps/queue/cell_orders.hpp"

@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <filesystem>
 
-#include "cli/command_line.hpp"
 #include "core/config/sweep.hpp"
 #include "sweeps/orders/orders.hpp"
+#include "sweeps/run/run_request.hpp"
 
 namespace depthgrid {
 
@@ -13,7 +13,6 @@ namespace depthgrid {
 /// leaves retry.* allow (sweeps/run/worker_restarts).
 /// @param before  attempts_in() the store when the run began.
 /// @return  the last one's exit code, or 128 + signal; TempFail after a stop between two of them.
-int run_restarted(const CommandLine& line, const Sweep& sweep, const std::filesystem::path& store,
-                  const RunOrder& order, std::size_t before);
+int run_restarted(const RunRequest& request, std::size_t before);
 
 }  // namespace depthgrid

@@ -1,35 +1,24 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/command_line.hpp"
-#include "core/config/sweep.hpp"
 #include "sweeps/launch/sweep_events.hpp"
-#include "sweeps/orders/orders.hpp"
 #include "sweeps/run/retry_book.hpp"
+#include "sweeps/run/run_request.hpp"
 #include "sweeps/run/stop_watch.hpp"
 
 namespace depthgrid {
 
 /// `run -j N` and `supervise`.
 struct SupervisedRun {
-  RunOrder order;                     // as of one worker
-  CellConfig run;                     // of the file, before its goals are reached
-  std::optional<std::int64_t> slots;  // -j; none: what the machine has
-  std::vector<std::string> cells{};   // ids of --tasks; empty: all
+  RunRequest request;
+  std::optional<std::int64_t> slots{};  // -j; none: what the machine has
+  std::vector<std::string> cells{};     // ids of --tasks; empty: all
   bool fail_fast = false;
 };
-
-/// Adds -j and --fail-fast.
-CommandLine& supervision_options(CommandLine& line);
-
-/// By these options. @throws UserError (Usage)
-SupervisedRun supervised_run(const CommandLine& line, RunOrder order, const CellConfig& run);
 
 /// The leaves retry.*. @param run  outlives them.
 RetryOptions retry_options(const CellConfig& run);
@@ -49,7 +38,6 @@ struct SupervisedEnd {
 /// @param signals  made first of all: what comes before the first launch is not lost either.
 /// @param events   of the store.
 /// @throws UserError
-SupervisedEnd run_supervised(const CommandLine& line, const SupervisedRun& request,
-                             StopWatch& signals, EventLog& events);
+SupervisedEnd run_supervised(const SupervisedRun& run, StopWatch& signals, EventLog& events);
 
 }  // namespace depthgrid

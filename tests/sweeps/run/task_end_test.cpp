@@ -1,4 +1,4 @@
-#include "cli/task_return.hpp"
+#include "sweeps/run/task_end.hpp"
 
 #include <set>
 #include <string>
@@ -14,7 +14,7 @@
 #include "tests/sweeps/slurm/pretended_scheduler.hpp"
 
 namespace depthgrid {
-namespace task_return_test {
+namespace task_end_test {
 
 TEST(TaskReturn, ANodeIsAtFaultIfItsLaunchesLeftCellsThatWouldBeTriedAgain) {
   const TemporaryFolder scratch;
@@ -105,5 +105,5 @@ TEST(TaskReturn, MoreNodesAtFaultThanATenthEndTheSweep) {
       << "each once";
 }
 
-}  // namespace task_return_test
+}  // namespace task_end_test
 }  // namespace depthgrid

@@ -9,6 +9,7 @@
 #include "storage/store.hpp"
 #include "sweeps/launch/node_faults.hpp"
 #include "sweeps/launch/sweep_events.hpp"
+#include "sweeps/run/stop_watch.hpp"
 #include "sweeps/slurm/scheduler.hpp"
 
 namespace depthgrid {
@@ -18,6 +19,7 @@ struct TaskReturn {
   const Sweep& sweep;
   const Store& store;
   EventLog& events;
+  StopWatch& signals;               // of this process
   std::filesystem::path task_file;  // of its submission
   std::vector<std::string> cells;   // ids
   int code = 0;                     // with which its supervisor ended
