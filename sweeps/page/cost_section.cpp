@@ -14,6 +14,7 @@
 #include "core/base/grouped.hpp"
 #include "core/base/json_text.hpp"
 #include "core/base/nan.hpp"
+#include "sweeps/compare/number_text.hpp"
 #include "sweeps/page/effects_blocks.hpp"
 #include "sweeps/page/html.hpp"
 #include "sweeps/page/page_commands.hpp"
