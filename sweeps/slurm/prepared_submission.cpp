@@ -129,7 +129,7 @@ std::string withdraw_doubled(const std::string& id, const Store& store, const Sc
     said = fmt::format("Whether Slurm has taken {} is not known ({})", array.script,
                        why.substr(0, why.find('\n')));
   }
-  keep_submission(store.root(), submission);
+  keep_submission(store.root(), submission, store.fs());
   if (!before.empty()) said += fmt::format("; before it, array {}", fmt::join(before, ", "));
   throw UserError(lost.code(),
                   fmt::format("{}\n{}. The same command goes on: it looks in the queue first, and "
