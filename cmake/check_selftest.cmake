@@ -2,6 +2,10 @@ cmake_minimum_required(VERSION 3.25)
 # Puts one violation after another into an empty tree and verifies that the checks find each one,
 # and nothing in a clean tree. Run: cmake -DSCRATCH=FOLDER -P cmake/check_selftest.cmake
 
+if(NOT SCRATCH)
+  message(FATAL_ERROR "which folder may be written and removed? cmake -DSCRATCH=FOLDER -P cmake/check_selftest.cmake")
+endif()
+
 # judge(<check> <what> <regex that the check must print; empty = it must pass>): checks the tree in SCRATCH
 function(judge check what expected)
   execute_process(COMMAND ${CMAKE_COMMAND} -DROOT=${SCRATCH} -P ${CMAKE_CURRENT_LIST_DIR}/check_${check}.cmake
