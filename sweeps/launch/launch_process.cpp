@@ -21,7 +21,8 @@ namespace {
 
 constexpr double kLookSeconds = 0.5;  // files are read for it
 constexpr int kHighestSignal = 64;
-constexpr int kCannotLoad = 127;  // of the loader, which lacks a library here
+constexpr std::uint64_t kLeastRoom = 1 << 20;  // bytes, of a folder of sessions
+constexpr int kCannotLoad = 127;               // of the loader, which lacks a library here
 constexpr const char* kSessions = "OMPI_MCA_orte_tmpdir_base";
 
 /// Where mpirun and its ranks keep their files, for this launch alone: by default those of all
@@ -85,6 +86,10 @@ std::optional<int> LaunchProcess::poll() {
   if (!disk_.is_file(note_)) {
     if (kind_ == LauncherKind::Direct && *code == kCannotLoad) cause_ = "library";
     if (kind_ == LauncherKind::Direct || !is_of_launcher(*code)) return code;
+    if (const std::string full = without_room(); !full.empty()) {
+      put_loose_text(log_, full, OpenHow::Append, disk_);
+      return static_cast<int>(ExitCode::CantCreate);
+    }
     const std::string why = fmt::format(
         "depthgrid: {0} ended with {1}, and no rank has noted why: it could not start them, or has "
         "lost one of their nodes; `{0} -n 2 hostname` in the same place may say more\n",
@@ -99,6 +104,20 @@ std::optional<int> LaunchProcess::poll() {
   if (note >> node) node_ = node;
   note >> cause_;
   return *code > 128 ? noted : code;
+}
+
+/// Why the launcher had no room for its own files; empty if it had.
+std::string LaunchProcess::without_room() const {
+  if (!sessions_) return {};
+  const Tried<DiskSpace> space = disk_.space(sessions_->path());
+  if (!space ||
+      (space.value.bytes >= kLeastRoom && (!space.value.counts_files || space.value.files > 0))) {
+    return {};
+  }
+  return fmt::format(
+      "depthgrid: {}: No space left on device ({} bytes are free): {} and its ranks keep their "
+      "files there; free some, or set TMPDIR to another folder\n",
+      sessions_->path().string(), space.value.bytes, name_of(kind_));
 }
 
 /// mpirun and srun pass USR1 on to all ranks; TERM would end mpirun's within two seconds.

@@ -42,6 +42,8 @@ class LaunchProcess final : public RunningLaunch {
   LifeSign life() override { return life_; }
 
  private:
+  std::string without_room() const;
+
   std::filesystem::path note_;
   const Fs& disk_;
   LiveBoard board_;

@@ -1,5 +1,6 @@
 #include "sweeps/run/restarted_run.hpp"
 
+#include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -81,6 +82,13 @@ void say_how_it_ended(int code, const WorkerRestarts::Verdict& verdict) {
   log(verdict.again ? LogLevel::Warning : LogLevel::Error, how_it_ended(code) + "; " + after);
 }
 
+/// Whether the signal that asked it to stop came before it could listen. A second INT, which ends a
+/// worker that trains at once, is no such request.
+bool died_by_request(const WorkerEnd& worker) {
+  const bool by_it = worker.passed_on != 0 && worker.code == 128 + worker.passed_on;
+  return by_it && (worker.passed_on != SIGINT || !worker.began);
+}
+
 }  // namespace
 
 int run_restarted(const RunRequest& request, std::size_t before) {
@@ -102,9 +110,7 @@ int run_restarted(const RunRequest& request, std::size_t before) {
       worker.progressed = state.reached > std::exchange(reached, state.reached);
     }
     const WorkerRestarts::Verdict verdict = restarts.ended(worker, real_clock().now());
-    if (worker.passed_on != 0 && verdict.end == LaunchEnd::Stopped) {
-      return number_of(ExitCode::TempFail);  // the signal came before the worker could listen
-    }
+    if (died_by_request(worker)) return number_of(ExitCode::TempFail);
     say_how_it_ended(worker.code, verdict);
     if (!verdict.again) return worker.code;
     if (!StopWatch().wait_unasked(verdict.seconds)) return number_of(ExitCode::TempFail);

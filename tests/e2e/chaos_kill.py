@@ -7,7 +7,7 @@ import subprocess
 import time
 
 from chaos_slurm import Lab
-from chaos_store import (Memory, Programs, Reference, Violation, alive, command_of, kill_all, read_apart, send, table,
+from chaos_store import (Memory, Programs, Reference, Violation, alive, kill_all, read_apart, send, table,
                          tree, wait, wait_for, workers)
 
 KILLS_OF_A_STORE = 5  # then it is completed
@@ -66,7 +66,6 @@ class Round:
         self.words = [*kind.under, *programs.words(store, *kind.options, ranks=kind.ranks)]
         self.left = set()
         self.steps = {}
-        self.preparing = False
 
     def kill(self, child):
         """@return  False if there was nothing left to kill."""
@@ -76,8 +75,6 @@ class Round:
         self.left |= {p for root in [child.pid, *pids] for p in tree(root)} - set(self.spared(pids))
         memory = Memory(self.store)
         victim = self.dice.choice(pids)
-        # A supervisor's preparation (plan, audit) is no launch of it: the command ends with it.
-        self.preparing = '"mode":"prepare"' in "".join(command_of(victim))
         if not send(victim, signal.SIGKILL):
             return False
         tally = self.tally
@@ -110,7 +107,7 @@ class Round:
         while killed < most:
             try:
                 code = child.wait(self.dice.uniform(0.02, 0.9) * self.reference.seconds)
-                return killed, None if code == 137 and self.preparing else code
+                return killed, code
             except subprocess.TimeoutExpired:
                 pass
             if not self.kill(child):
@@ -122,7 +119,7 @@ class Round:
                 return killed, None
             self.judge(quiet=False)
         code = wait(child, what=self.kind.name)
-        return killed, None if code == 137 and self.preparing else code
+        return killed, code
 
     def play(self, most):
         kills = 0

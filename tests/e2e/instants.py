@@ -1,4 +1,4 @@
-"""A request to stop is never lost: forty instants of the first three seconds of who supervises.
+"""A request to stop is never lost: forty instants of the first three seconds of a run, watched or plain.
 
 usage: instants.py BUILD_FOLDER SOURCE_FOLDER
 """
@@ -15,7 +15,7 @@ import time
 INSTANTS = 40
 SPAN = 3.0  # s
 SIGNALS = (signal.SIGUSR1, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-VERBS = ("supervise", "run")
+VERBS = (("supervise", "-j", "2"), ("run", "-j", "2"), ("run",))
 STOPPED = 75
 
 
@@ -32,8 +32,9 @@ def stopped_at(build, sweep, folder, number):
     """Starts one, asks it to stop at its instant; returns what is wrong, or nothing."""
     store = folder / f"store-{number}"
     verb, asked = VERBS[number % len(VERBS)], SIGNALS[number // len(VERBS) % len(SIGNALS)]
-    command = [build / "depthgrid", verb, sweep, "--store", store, "--yes", "-q", "-j", "2"]
+    command = [build / "depthgrid", verb[0], sweep, "--store", store, "--yes", "-q", *verb[1:]]
     command += ["--set", "train.steps=1000000"]
+    verb = " ".join(verb)
     instant = SPAN * number / INSTANTS
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     owns_its_signals(child)

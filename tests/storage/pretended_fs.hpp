@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -33,6 +34,7 @@ class PretendedFs final : public Fs {
     std::map<std::filesystem::path, std::uint32_t> owners;  // of files, instead of their own
     std::filesystem::path closed;  // nothing below it can be reached, nor what is in it be listed
     std::uint32_t user = real_fs().user();
+    std::optional<DiskSpace> room;  // of every folder, instead of its own
   };
 
   PretendedFs() : PretendedFs(real_fs(), std::make_shared<State>()) {}
@@ -85,6 +87,7 @@ class PretendedFs final : public Fs {
   }
   Tried<DiskSpace> space(const std::filesystem::path& folder) const override {
     if (const int error = begin("space", folder); error != 0) return {{}, error};
+    if (state_->room) return {*state_->room, 0};
     return disk_.space(folder);
   }
   int may_make_in(const std::filesystem::path& folder) const override {

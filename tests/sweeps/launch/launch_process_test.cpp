@@ -12,6 +12,7 @@
 
 #include "core/base/exit_code.hpp"
 #include "sweeps/launch/launch_plan.hpp"
+#include "tests/storage/pretended_fs.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
@@ -59,6 +60,18 @@ TEST(LaunchProcess, ALauncherThatFailsItselfIsNoFaultOfTheCells) {
   ShellLaunch launch;
   EXPECT_EQ(launch.end_of(LauncherKind::Srun, "echo no step; exit 1"), kInfrastructure);
   EXPECT_TRUE(launch.log().starts_with("no step\ndepthgrid: srun ended with 1")) << launch.log();
+}
+
+TEST(LaunchProcess, ALauncherWithoutRoomForItsFilesSaysWhere) {
+  const PretendedFs disk;
+  disk.state().room = DiskSpace{.bytes = 4096};
+  ShellLaunch launch;
+  launch.ticket.disk = &disk;
+  EXPECT_EQ(launch.end_of(LauncherKind::Mpirun, "exit 1"), static_cast<int>(ExitCode::CantCreate));
+  EXPECT_NE(launch.log().find("No space left on device (4096 bytes are free): mpirun"),
+            std::string::npos)
+      << launch.log();
+  EXPECT_NE(launch.log().find("set TMPDIR"), std::string::npos) << launch.log();
 }
 
 TEST(LaunchProcess, WhatARankHasNotedCounts) {
