@@ -43,7 +43,8 @@ std::vector<std::string> jobs_of(const TableReader& reader) {
   const VariableColumn jobs = reader.read("attempt_job");
   for (std::size_t i = 0; i < jobs.items(); ++i) {
     const std::string job(jobs.text(i));
-    if (std::ranges::find(out, job) == out.end()) out.push_back(job);
+    const bool known = !job.empty() && std::ranges::find(out, job) == out.end();
+    if (known) out.push_back(job);
   }
   return out;
 }

@@ -16,6 +16,7 @@
 #include "core/base/error.hpp"
 #include "storage/files/fs_probe.hpp"
 #include "storage/files/publish.hpp"
+#include "storage/store.hpp"
 #include "sweeps/report/table.hpp"
 
 namespace depthgrid {
@@ -97,8 +98,9 @@ Finding clock_finding(double skew) {
   return out;
 }
 
-Finding permissions_finding(const fs::path& folder, const FolderModes& modes, bool is_store) {
-  const auto problem = unsafe_modes(folder, modes);
+Finding permissions_finding(const fs::path& folder, const FolderModes& modes, bool is_store,
+                            FileAccess access) {
+  const auto problem = unsafe_modes(folder, modes, access);
   if (problem && (is_store || problem->of_mount)) {
     return {"permissions", FindingLevel::Problem, problem->seen, problem->cure};
   }
@@ -111,7 +113,8 @@ std::vector<Finding> store_findings(const fs::path& wanted, bool holds_stores) {
   std::vector<Finding> out = {file_system_finding(folder)};
   std::error_code ignored;
   const bool is_store = !holds_stores && fs::is_directory(wanted, ignored);
-  out.push_back(permissions_finding(folder, modes_of(folder), is_store));
+  const FileAccess access = is_store ? Store::fs_at(wanted).access() : FileAccess::Owner;
+  out.push_back(permissions_finding(folder, modes_of(folder), is_store, access));
   look_at_file(folder, out);
   struct statvfs space{};
   if (statvfs(folder.c_str(), &space) == 0) {

@@ -18,8 +18,9 @@ Finding clock_finding(double skew);
 /// Who may exchange files in the store, judged as Store::open_or_create() does.
 /// @param is_store  false: a store is going to be made in the folder, with modes of its own where
 ///                  the file system keeps any.
+/// @param access    of the store, as it says itself.
 Finding permissions_finding(const std::filesystem::path& folder, const FolderModes& modes,
-                            bool is_store);
+                            bool is_store, FileAccess access = FileAccess::Owner);
 
 /// What a store needs of its folder: links, renames, fsync, permissions, locks, space, and the
 /// clock of its file server. A folder that is not there yet is judged by the nearest one above.

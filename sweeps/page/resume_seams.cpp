@@ -33,9 +33,9 @@ void add_seams_of_result(const TableReader& file, std::size_t row, std::vector<L
   }
 }
 
-void add_seams_of_journals(const std::filesystem::path& folder, std::size_t row,
+void add_seams_of_journals(const Store& store, const CellId& cell, std::size_t row,
                            std::vector<LossSeam>& out) {
-  for (const JournalEvent& event : read_history(folder).events) {
+  for (const JournalEvent& event : read_history(store.cell_path(cell), store.fs()).events) {
     if (event.kind == EventKind::ResumeSeam) out.push_back({row, event.step, event.value});
   }
 }
@@ -72,11 +72,13 @@ std::vector<LossSeam> resume_seams(const Listing& listing, const std::vector<std
     if (cell.attempts < 2 || listing.of_table(row)) continue;
     const std::size_t known = out.size();
     try {
-      const std::filesystem::path folder = Store::open(listing.store_of(row)).cell_path(cell.id);
+      const Store store = Store::open(listing.store_of(row));
       if (is_result(cell.status)) {
-        add_seams_of_result(open_cell_file(folder / "result.h5", cell.id), row, out);
+        add_seams_of_result(
+            open_cell_file(store.cell_path(cell.id) / "result.h5", cell.id, "", store.fs()), row,
+            out);
       } else {
-        add_seams_of_journals(folder, row, out);
+        add_seams_of_journals(store, cell.id, row, out);
       }
     } catch (const StorageError&) {
       out.resize(known);

@@ -8,6 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/json_text.hpp"
+#include "storage/store.hpp"
 #include "sweeps/doctor/doctor_report.hpp"
 #include "sweeps/doctor/machine_checks.hpp"
 #include "sweeps/doctor/site_profile.hpp"
@@ -59,6 +60,14 @@ TEST(Doctor, AStoreThatRunWouldRefuseForItsPermissionsIsAProblem) {
   const auto closed = store_findings(folder.path());
   expect_level(*find(closed, "permissions"), FindingLevel::Ok);
   EXPECT_EQ(find(closed, "permissions")->seen, "mode 750");
+}
+
+TEST(Doctor, AStoreThatIsSharedWithItsGroupIsAsItShouldBe) {
+  TemporaryFolder folder;
+  const Store store = Store::open_or_create(folder.path() / "s", FileAccess::Group);
+  expect_level(*find(store_findings(store.root()), "permissions"), FindingLevel::Ok);
+  chmod(store.root().c_str(), 0777);
+  expect_level(*find(store_findings(store.root()), "permissions"), FindingLevel::Problem);
 }
 
 TEST(Doctor, AFileSystemWithoutModesIsNamedAlsoWhereTheStoreIsNotThereYet) {
