@@ -70,7 +70,7 @@ int readmit(const CommandLine& line) {
   Table table{{{"node"}, {"was left out for"}, {dry ? "would be" : "is"}}, {}};
   for (const std::string& node : line.words_of("node")) {
     const auto at = std::ranges::find(faults, node, &NodeFault::node);
-    const bool out = at != faults.end() && (dry || readmit_node(store.root(), node));
+    const bool out = at != faults.end() && (dry || readmit_node(store.root(), node, store.fs()));
     if (out && !dry) {
       EventLog(store.root())
           .add({.kind = SweepEventKind::NodeReadmitted, .node = node, .user = user_name()});

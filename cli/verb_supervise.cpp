@@ -130,7 +130,7 @@ int supervise_verb(const Arguments& arguments) {
       return kFailed;
     }
   }
-  const std::size_t before = attempts_in(store);
+  const std::size_t before = task ? 0 : attempts_in(store);  // of the report, which tasks lack
   const auto [code, signal, spent] = run_supervised(run, *signals, events);
   if (line.has("requeue") && task && !spent) {
     return_task({.sweep = sweep,

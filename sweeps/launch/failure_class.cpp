@@ -64,24 +64,21 @@ struct CodeClass {
   int code;
   LaunchEnd end;
 };
-constexpr int number(ExitCode code) {
-  return static_cast<int>(code);
-}
 constexpr CodeClass kCodes[] = {
-    {number(ExitCode::Done), LaunchEnd::Done},
-    {number(ExitCode::Partial), LaunchEnd::Done},  // failures are reported in the store
-    {number(ExitCode::Failed), LaunchEnd::Error},
-    {number(ExitCode::TempFail), LaunchEnd::Stopped},
+    {number_of(ExitCode::Done), LaunchEnd::Done},
+    {number_of(ExitCode::Partial), LaunchEnd::Done},  // failures are reported in the store
+    {number_of(ExitCode::Failed), LaunchEnd::Error},
+    {number_of(ExitCode::TempFail), LaunchEnd::Stopped},
     {128 + SIGUSR1, LaunchEnd::Stopped},  // asked before the process could listen
-    {number(ExitCode::Hang), LaunchEnd::Hang},
-    {number(ExitCode::OutOfMemory), LaunchEnd::OutOfMemory},
-    {number(ExitCode::Infrastructure), LaunchEnd::Infrastructure},
+    {number_of(ExitCode::Hang), LaunchEnd::Hang},
+    {number_of(ExitCode::OutOfMemory), LaunchEnd::OutOfMemory},
+    {number_of(ExitCode::Infrastructure), LaunchEnd::Infrastructure},
     {127, LaunchEnd::Refused},  // a program or a library is missing where it was started
-    {number(ExitCode::CantCreate), LaunchEnd::Disk},
-    {number(ExitCode::Usage), LaunchEnd::Refused},
-    {number(ExitCode::BadData), LaunchEnd::Refused},
-    {number(ExitCode::NoInput), LaunchEnd::Refused},
-    {number(ExitCode::BadConfig), LaunchEnd::Refused},
+    {number_of(ExitCode::CantCreate), LaunchEnd::Disk},
+    {number_of(ExitCode::Usage), LaunchEnd::Refused},
+    {number_of(ExitCode::BadData), LaunchEnd::Refused},
+    {number_of(ExitCode::NoInput), LaunchEnd::Refused},
+    {number_of(ExitCode::BadConfig), LaunchEnd::Refused},
     {128 + SIGKILL, LaunchEnd::Killed},
     {128 + SIGTERM, LaunchEnd::Killed},
     {128 + SIGHUP, LaunchEnd::Killed},

@@ -63,7 +63,7 @@ std::string to_json(const LaunchRecord& r) {
 }
 
 std::optional<LaunchRecord> launch_record(const std::string& json) {
-  const LaunchJson j = LaunchJson::parse(json, nullptr, false);
+  const LaunchJson j = parse_ordered_json_or_discard(json);
   try {
     LaunchRecord r;
     r.id = j.at("launch");

@@ -36,11 +36,11 @@ struct Attempt {
   std::int64_t oom_kills = 0;
 };
 
-Attempt attempt_of(const Preparation& preparation, std::int64_t number, StopWatch& signals) {
+Attempt attempt_of(const Preparation& preparation, StopWatch& signals) {
   const ScratchFolder scratch;  // on this node, as the worker is: there may be no store yet
   const LaunchPlan plan{};
   const LaunchTicket ticket{.plan = plan,
-                            .attempt = number,
+                            .attempt = 1,
                             .gpus = {},
                             .cores = {},
                             .folder = scratch.path(),
@@ -120,13 +120,13 @@ PreparationEnd prepare_sweep(const Preparation& preparation, StopWatch& signals,
                                                                          : preparation.slurm_job);
   signals.wait(0);
   if (signals.asked()) return {.code = kStopped};
-  for (std::int64_t number = 1;; ++number) {
+  while (true) {
     LaunchRecord record = new_record(preparation, id);
     events.add({.kind = SweepEventKind::LaunchBegan,
                 .launch = id,
                 .attempt = record.attempt,
                 .cells = record.cells});
-    const Attempt attempt = attempt_of(preparation, number, signals);
+    const Attempt attempt = attempt_of(preparation, signals);
     signals.wait(0);  // one that came in its last moment
     const bool stopped = signals.asked() || (!attempt.hung && asked_to_end(attempt.code));
     const LaunchEnd end = stopped        ? LaunchEnd::Stopped

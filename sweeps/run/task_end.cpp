@@ -56,8 +56,8 @@ Progress progress_now(const Store& store, const std::vector<std::string>& cells,
   return {state, state > before.state ? 0 : before.idle + (cut_short ? 0 : 1)};
 }
 
-void keep_progress(const fs::path& memory, const Progress& progress) {
-  publish_replace(memory, fmt::format("{} {}\n", progress.state, progress.idle));
+void keep_progress(const fs::path& memory, const Progress& progress, const Fs& disk) {
+  publish_replace(memory, fmt::format("{} {}\n", progress.state, progress.idle), disk);
 }
 
 fs::path memory_of(const fs::path& submission, const std::string& task) {
@@ -127,7 +127,7 @@ void submit_anew(const TaskReturn& task, const std::vector<std::string>& bad,
   task.events.add(submitted_event(anew.submission));
   const std::string job = anew.submission.arrays.front().job;
   keep_progress(memory_of(submission_folder(task.store.root(), anew.submission.id), job + "_0"),
-                progress);
+                progress, task.store.fs());
   log(LogLevel::Info, "submitted anew as array " + job);
   if (!canary) return;
   log(LogLevel::Warning, "this was a canary, and Slurm removes what waits for it: when array " +
@@ -141,8 +141,7 @@ std::vector<NodeFault> faults_of_task(const Store& store, const std::vector<std:
                                       const std::string& task, std::int64_t restart) {
   std::set<std::string> left;
   for (const std::string& id : cells) {
-    const bool again = !failure_stands(store, id) || !fails_again(failure_class(store, id));
-    if (again && !store.completed(id) && !is_cancelled(store, id)) left.insert(id);
+    if (need_of(store, id) == CellNeed::Wanted) left.insert(id);
   }
   std::map<std::string, NodeFault> out;
   for (const LaunchRecord& record : launch_records(store.root(), store.fs())) {
@@ -177,6 +176,7 @@ std::string leave_out_nodes(const Sweep& sweep, const Store& store, EventLog& ev
     log(LogLevel::Warning,
         fmt::format("what waits could not be kept away from node {}: {}", fault.node, problem));
   }
+  if (node_faults(store.root(), store.fs()).empty()) return {};
   const SbatchOrder order{.run = sweep.run, .words = words_of(store.root(), task_file)};
   return sweep_fault_here(scheduler, store.root(), order.value(kPartitionOption).text,
                           store.root().string());
@@ -241,7 +241,7 @@ void return_task(const TaskReturn& task) {
   const fs::path memory = memory_of(task.task_file.parent_path(), name);
   const bool cut_short = faults.empty() && allocated_seconds() > task.ran;
   const Progress progress = progress_now(task.store, task.cells, memory, cut_short);
-  keep_progress(memory, progress);
+  keep_progress(memory, progress, task.store.fs());
   if (progress.idle >= kIdleRequeues) {
     stays_out(fmt::format("it was stopped {} times without getting on", progress.idle + 1));
     return log(

@@ -18,6 +18,8 @@ constexpr std::array<std::string_view, 6> kOfTheMachine = {"disk",   "infrastruc
 
 constexpr double kLook = 0.1;  // s
 
+}  // namespace
+
 CellNeed need_of(const Store& store, const CellId& id, const std::set<CellId>& queued,
                  const std::set<CellId>& at_work) {
   if (store.completed(id)) return CellNeed::Done;
@@ -27,8 +29,6 @@ CellNeed need_of(const Store& store, const CellId& id, const std::set<CellId>& q
   const bool again = failure_stands(store, id) && fails_again(failure_class(store, id));
   return again ? CellNeed::Failed : CellNeed::Wanted;
 }
-
-}  // namespace
 
 std::vector<bool> MissingCells::wanted() const {
   std::vector<bool> out;

@@ -25,6 +25,10 @@ enum class CellNeed : std::uint8_t {
   Waits       // for a cell that it starts from and that is neither done nor wanted
 };
 
+/// What one cell needs. @param queued, at_work  ids of cells that others have.
+CellNeed need_of(const Store& store, const CellId& id, const std::set<CellId>& queued = {},
+                 const std::set<CellId>& at_work = {});
+
 /// What is left to submit of a sweep.
 struct MissingCells {
   std::vector<CellNeed> needs;  // by row

@@ -26,8 +26,7 @@ SubmissionJson json_of(const SubmittedArray& a) {
 }
 
 std::optional<Submission> submission_in(const fs::path& folder, const Fs& disk) {
-  const auto j =
-      SubmissionJson::parse(loose_text(folder / "submission.json", 0, disk), nullptr, false);
+  const auto j = parse_ordered_json_or_discard(loose_text(folder / "submission.json", 0, disk));
   try {
     Submission out;
     out.id = j.at("id");
