@@ -3,12 +3,7 @@ cmake_minimum_required(VERSION 3.25)
 # folder or a file at the top of a room includes a later one, if the includes within a room form a
 # cycle, or if docs/architecture.md shows another table of rooms.
 # Run: cmake -DROOT=. [-DPRINT=ON] -P cmake/check_layering.cmake; PRINT prints that table.
-set(bad 0)
-function(blame text)
-  message(SEND_ERROR "${text}")
-  math(EXPR bad "${bad}+1")
-  set(bad ${bad} PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/blame.cmake)
 
 # core/base < core/config, then two chains that meet only in worker.
 set(rooms core/base core/config)

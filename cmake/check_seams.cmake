@@ -4,12 +4,7 @@ cmake_minimum_required(VERSION 3.25)
 #   seam(<name> <folder> <what to use> <regex>...)  none of these below the folder
 #   spared(<name> <path> <reason>)                  but in this file, or in all below this folder
 # Run: cmake -DROOT=. -P cmake/check_seams.cmake
-set(bad 0)
-function(blame text)
-  message(SEND_ERROR "${text}")
-  math(EXPR bad "${bad}+1")
-  set(bad ${bad} PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/blame.cmake)
 
 get_filename_component(ROOT "${ROOT}" ABSOLUTE)
 set(seams "")
@@ -25,7 +20,8 @@ function(seam name folder instead)
 endfunction()
 function(spared name path reason)
   if(reason STREQUAL "")
-    message(SEND_ERROR "${path}: is spared from '${name}' without a reason")
+    blame("${path}: is spared from '${name}' without a reason")
+    set(bad ${bad} PARENT_SCOPE)
   endif()
   list(APPEND spared_${name} "${path}")
   set(spared_${name} "${spared_${name}}" PARENT_SCOPE)

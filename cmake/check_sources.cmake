@@ -2,12 +2,7 @@ cmake_minimum_required(VERSION 3.25)
 # Fails for files that are too long, for headers that are too slow to compile, and for paths of a
 # particular machine. Run: cmake -DROOT=. -P cmake/check_sources.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/source_files.cmake)
-set(bad 0)
-function(blame text)
-  message(SEND_ERROR "${text}")
-  math(EXPR bad "${bad}+1")
-  set(bad ${bad} PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/blame.cmake)
 
 set(longest 500)  # lines; aim at 200
 source_files(code hpp cpp inc cu cuh cmake sh py)
