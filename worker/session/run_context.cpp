@@ -182,22 +182,38 @@ LiveSweep live_sweep(const Sweep& sweep, const Store& store, const CostTable& co
 
 }  // namespace
 
+RunLog::RunLog(const Store& store) : logs{open_log(store)} {}
+
+RunDevice::RunDevice(const Sweep& sweep, Collective& world, int local_rank)
+    : device(choose_device(sweep.run, world, local_rank)),
+      threads(choose_threads(sweep.run, warnings)) {}
+
+RunTeam::RunTeam(const RunOrder& order, const Sweep& sweep, const DeviceChoice& device,
+                 Collective& world, int local_size)
+    : quick_costs(depthgrid::quick_costs(sweep, device.device)),
+      ranks_per_job(chosen_ranks(order, sweep, device, quick_costs, world, local_size)),
+      team(world, ranks_per_job) {}
+
+RunCorpora::RunCorpora(const Sweep& sweep, const Store& store, Collective& world,
+                       Watchdog& watchdog)
+    : data(opened_corpora(store, sweep, world, watchdog)),
+      labels(opened_labels(store, sweep, data, world, watchdog)) {}
+
+RunLinks::RunLinks(Team& team, const RunDevice& own, int local_size)
+    : nccl(nccl_of(team, own.device)),
+      sync(nccl ? *nccl : team.group(), team.group(), BucketSync::kBucketBytes,
+           sums_beside(own.device, own.threads, local_size)) {}
+
 RunContext::RunContext(const RunOrder& order, const Sweep& sweep_, const Store& store_,
                        Collective& world, int local_rank, int local_size, Watchdog& watchdog_)
-    : sweep(sweep_),
+    : RunLog(store_),
+      RunDevice(sweep_, world, local_rank),
+      RunTeam(order, sweep_, device, world, local_size),
+      RunCorpora(sweep_, store_, world, watchdog_),
+      RunLinks(team, *this, local_size),
+      sweep(sweep_),
       store(store_),
       plan(stored_plan(sweep)),
-      logs{open_log(store)},
-      device(choose_device(sweep.run, world, local_rank)),
-      threads(choose_threads(sweep.run, warnings)),
-      quick_costs(depthgrid::quick_costs(sweep, device.device)),
-      ranks_per_job(chosen_ranks(order, sweep, device, quick_costs, world, local_size)),
-      team(world, ranks_per_job),
-      data(opened_corpora(store, sweep, world, watchdog_)),
-      labels(opened_labels(store, sweep, data, world, watchdog_)),
-      nccl(nccl_of(team, device)),
-      sync(nccl ? *nccl : team.group(), team.group(), BucketSync::kBucketBytes,
-           sums_beside(device, threads, local_size)),
       costs(known_costs(sweep, quick_costs)),
       library_versions(library_versions_json(device.device.is_cuda())),
       progress(shared_options(order, store, sweep, world),
