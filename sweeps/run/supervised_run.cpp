@@ -15,8 +15,9 @@
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/machine.hpp"
+#include "core/base/terminal.hpp"
 #include "sweeps/launch/launch_process.hpp"
-#include "sweeps/live/live_screen.hpp"
+#include "sweeps/live/display.hpp"
 #include "sweeps/orders/worker_command.hpp"
 #include "sweeps/plan/describe_cache.hpp"
 #include "sweeps/queue/remaining_cells.hpp"
@@ -139,7 +140,7 @@ class SweepBackend final : public SupervisorBackend {
  public:
   /// All references outlive this. @param teams  launches have the teams that their plans name.
   SweepBackend(const SupervisedRun& run, const Sweep& sweep, const Store& store, CellStates& states,
-               LeaseKeeper& leases, const LaunchPlace& place, bool teams, LiveScreen& screen,
+               LeaseKeeper& leases, const LaunchPlace& place, bool teams, Display& display,
                SlotCount& slots, StopWatch& signals, EventLog& events)
       : run_(run),
         sweep_(sweep),
@@ -148,7 +149,7 @@ class SweepBackend final : public SupervisorBackend {
         leases_(leases),
         place_(place),
         teams_(teams),
-        screen_(screen),
+        display_(display),
         slots_(slots),
         signals_(signals),
         events_(events),
@@ -191,17 +192,11 @@ class SweepBackend final : public SupervisorBackend {
   }
 
   bool stop_asked() override {
-    if (const auto why = slots_.spent_now()) screen_.say(*why);
+    if (const auto why = slots_.spent_now()) display_.note(*why);
     return signals_.asked() || slots_.spent();
   }
-  void say(const std::string& line) override { screen_.say(line); }
-  void hear(const LiveEvent& event) override {
-    screen_.hear(event);
-    if (event.kind != LiveKind::JobEnd) return;
-    for (const std::size_t row : event.rows) {
-      if (states_.done(row)) screen_.finish(row);
-    }
-  }
+  void say(const std::string& line) override { display_.note(line); }
+  void hear(const LiveEvent& event) override { display_.receive(event); }
   void record(SweepEvent event) override {
     if (event.kind == SweepEventKind::Stopping) event.signal = signals_.first();
     events_.add(std::move(event));
@@ -210,7 +205,7 @@ class SweepBackend final : public SupervisorBackend {
   double now() const override { return real_clock().now(); }
   double time_left() const override { return late_ - now(); }
   void wait(double seconds) override {
-    screen_.turn();
+    display_.update();
     signals_.wait(seconds);
     slots_.count(false);
     if (signals_.insisted()) throw UserError(ExitCode::TempFail, "a second signal: left at once");
@@ -224,7 +219,7 @@ class SweepBackend final : public SupervisorBackend {
   LeaseKeeper& leases_;
   const LaunchPlace& place_;
   bool teams_;
-  LiveScreen& screen_;
+  Display& display_;
   SlotCount& slots_;
   StopWatch& signals_;
   EventLog& events_;
@@ -283,13 +278,16 @@ SupervisedEnd run_supervised(const SupervisedRun& run, StopWatch& signals, Event
   const CostTable costs = DescribeCache().known_or_counted(sweep.cells);
   const std::vector<bool> wanted = remaining_cells(sweep, store, run.request.order.only, run.cells);
   auto [launches, options, auto_ranks] = planned_launches(sweep, run, wanted, costs, place);
-  LiveScreen screen(run.request.order.progress, live_sweep_of(sweep, run.cells, states, costs));
-  screen.sweep().plan(rows_of(launches), static_cast<std::size_t>(options.slots));
+  const DisplayStyle style = display_style(run.request.order.progress);
+  if (style == DisplayStyle::Terminal) configure_log(wanted_log_level(), "", kEraseBelow);
+  Display display({.style = style, .has_result = [&](std::size_t row) { return states.done(row); }},
+                  live_sweep_of(sweep, run.cells, states, costs));
+  display.sweep().plan(rows_of(launches), static_cast<std::size_t>(options.slots));
   LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))},
                      store.fs());
   SlotCount slots(sweep, store, !options.gpus.empty());
-  SweepBackend backend(run, sweep, store, states, leases, place, auto_ranks, screen, slots, signals,
-                       events);
+  SweepBackend backend(run, sweep, store, states, leases, place, auto_ranks, display, slots,
+                       signals, events);
   events.add({.kind = SweepEventKind::SupervisorBegan,
               .cell_count = std::ranges::count(wanted, true),
               .launches = std::ssize(launches),
@@ -300,10 +298,10 @@ SupervisedEnd run_supervised(const SupervisedRun& run, StopWatch& signals, Event
   slots.begin(supervisor);
   const ExitCode code = supervisor.run();
   slots.count(true);
-  for (const std::size_t row : screen.sweep().open()) {
-    if (states.cancelled(row)) screen.sweep().cancel(row);  // before it began
+  for (const std::size_t row : display.sweep().open()) {
+    if (states.cancelled(row)) display.sweep().cancel(row);  // before it began
   }
-  screen.close();
+  display.close();
   return ended({.code = number_of(code), .signal = signals.first(), .spent = slots.spent()});
 }
 

@@ -2,28 +2,22 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "core/base/error.hpp"
 #include "core/base/held_signals.hpp"
 #include "core/base/log.hpp"
 #include "core/base/nan.hpp"
-#include "core/base/output.hpp"
-#include "core/base/printable.hpp"
 #include "sweeps/live/live_text.hpp"
 
 namespace depthgrid {
 namespace {
 
-constexpr double kLogSeconds = 60, kStepRecordSeconds = 1;
-// Of plain lines: every 10 s at first, in the end once per minute.
-constexpr double kPlainSeconds = 10, kPlainMost = 60, kPlainShare = 1.0 / 30;
-constexpr double kResultSeconds = 5;  // other runs may train cells of this store
+constexpr double kLogSeconds = 60;
+constexpr double kReportSeconds = 1;  // between two steps of the first rank in the ranks' channel
 
-/// How often the thread looks. Many ranks share one disk.
+/// Between two turns of the thread. Many ranks share one disk.
 std::chrono::milliseconds period(const ProgressOptions& o) {
   if (o.ranks == 1) return std::chrono::milliseconds(200);
   return std::chrono::milliseconds(std::clamp(10 * o.ranks, 300, 5000));
@@ -31,22 +25,18 @@ std::chrono::milliseconds period(const ProgressOptions& o) {
 
 }  // namespace
 
-ProgressStyle progress_style(const std::string& word) {
-  if (word == "quiet") return ProgressStyle::Quiet;
-  if (word == "json") return ProgressStyle::Json;
-  if (word == "plain") return ProgressStyle::Plain;
-  if (word != "auto") throw Error("unknown progress style '" + word + "'");
-  return Terminal::find() ? ProgressStyle::Terminal : ProgressStyle::Plain;
-}
-
-Progress::Progress(ProgressOptions options, LiveSweep sweep)
-    : options_(std::move(options)), sweep_(std::move(sweep)) {
-  if (!options_.board.empty()) board_.emplace(options_.board, *options_.disk);
-  if (board_ && options_.rank == 0) board_->sign();
-  if (options_.rank == 0 && !options_.tells.empty()) tells_.emplace(options_.tells, *options_.disk);
-  if (options_.rank == 0 && options_.style == ProgressStyle::Terminal) {
-    terminal_ = Terminal::find();
-    if (!terminal_) options_.style = ProgressStyle::Plain;
+Progress::Progress(ProgressOptions options, LiveSweep sweep) : options_(std::move(options)) {
+  const auto open = [&](std::optional<LiveBoard>& channel, const std::filesystem::path& folder) {
+    if (!folder.empty()) channel.emplace(folder, *options_.disk);
+  };
+  open(channel_, options_.channel);
+  if (options_.rank == 0) {
+    if (channel_) channel_->sign();
+    open(supervisor_, options_.supervisor);
+    display_.emplace(DisplayOptions{.style = options_.style,
+                                    .names_ranks = options_.ranks > 1,
+                                    .has_result = options_.has_result},
+                     std::move(sweep));
   }
   thread_ = thread_without_signals([this] { run(); });
 }
@@ -178,120 +168,64 @@ void Progress::run() {
 }
 
 void Progress::turn(bool last) {
-  std::vector<LiveEvent> told;
+  std::vector<LiveEvent> events;
   std::optional<LiveEvent> newest;
   {
     const std::lock_guard lock(mutex_);
-    told.swap(outbox_);
+    events.swap(outbox_);
     newest = std::exchange(newest_, std::nullopt);
-    if (teams_ > 0) sweep_.plan(std::move(plan_), std::exchange(teams_, 0));
+    if (teams_ > 0 && display_) {
+      display_->sweep().plan(std::move(plan_), std::exchange(teams_, 0));
+    }
   }
-  const bool several = board_ && options_.ranks > 1;
-  if (several && !stopping_ && options_.stop_requested && options_.stop_requested()) {
-    board_->ask_to_stop();
+  pass_stop_on();
+  if (channel_) report(events, newest);
+  if (!display_) return;
+  for (const LiveEvent& event : events) show_own(event);
+  if (newest) show_own(*newest);
+  if (channel_) {
+    for (const LiveEvent& event : channel_->read(options_.ranks, options_.rank)) {
+      display_->receive(event);
+    }
+  }
+  if (!last) return display_->update();
+  display_->close();
+  if (channel_) channel_->remove();
+}
+
+/// Among several ranks, a stop of one is that of all.
+void Progress::pass_stop_on() {
+  if (!channel_ || options_.ranks == 1 || stopping_) return;
+  if (options_.stop_requested && options_.stop_requested()) {
+    channel_->ask_to_stop();
     stopping_ = true;
-  }
-  if (several && !stopping_ && board_->stop_asked()) {
+  } else if (channel_->stop_asked()) {
     stopping_ = true;
     if (options_.request_stop) options_.request_stop();
   }
-  if (options_.rank != 0) {
-    if (!board_) return;
-    board_->append(told);
-    if (newest) board_->replace(*newest);
-    return;
-  }
-  for (const LiveEvent& event : told) hear(event);
-  if (newest) hear(*newest);
-  if (board_) {
-    tell_watchers(told, newest);
-    for (const LiveEvent& event : board_->read(options_.ranks, options_.rank)) hear(event);
-  }
-  look_for_results(last ? 0 : kResultSeconds);
-  show(last);
-  if (last && board_) board_->remove();
 }
 
-/// The first rank's own news, which only other programs read: depthgrid status.
-void Progress::tell_watchers(const std::vector<LiveEvent>& told,
-                             const std::optional<LiveEvent>& newest) {
-  board_->append(told);
-  if (!newest || since_told_.seconds() < kStepRecordSeconds) return;
-  board_->replace(*newest);
-  since_told_ = Stopwatch();
+/// What the first rank reports in the ranks' channel is read by other programs only: depthgrid
+/// status.
+void Progress::report(const std::vector<LiveEvent>& events,
+                      const std::optional<LiveEvent>& newest) {
+  channel_->append(events);
+  if (!newest || (options_.rank == 0 && since_reported_.seconds() < kReportSeconds)) return;
+  channel_->replace(*newest);
+  since_reported_ = Stopwatch();
 }
 
-/// On the first rank: takes in what any rank has told.
-void Progress::hear(const LiveEvent& event) {
-  const double now = since_begin_.seconds();
-  if (tells_ && event.rank == 0) {
+/// The first rank's own events go to its supervisor, too.
+void Progress::show_own(const LiveEvent& event) {
+  if (supervisor_) {
     const bool passes = event.kind == LiveKind::Step || event.kind == LiveKind::Phase;
     if (passes && event.step != event.steps) {
-      tells_->replace(event);
+      supervisor_->replace(event);
     } else {
-      tells_->append({event});
+      supervisor_->append({event});
     }
   }
-  if (!sweep_.apply(event, now)) return;
-  worked_ = worked_ || event.kind == LiveKind::JobStart;
-  if (event.kind == LiveKind::JobEnd && options_.has_result) {
-    for (const std::size_t row : event.rows) {
-      if (options_.has_result(row)) sweep_.finish(row);
-    }
-  }
-  if (event.kind == LiveKind::Note) {
-    notes_.push_back((options_.ranks > 1 ? fmt::format("rank {}: ", event.rank) : std::string()) +
-                     printable(event.text));
-  }
-  if (options_.style != ProgressStyle::Json) return;
-  if (event.kind == LiveKind::Step && event.step != event.steps) {
-    double& before = last_record_[event.rank];
-    if (now - before < kStepRecordSeconds) return;
-    before = now;
-  }
-  const std::string record = record_json(event, sweep_.done(), sweep_.cells());
-  if (!record.empty()) tell(record + '\n');
-}
-
-/// Cells that others have finished: runs on the same store.
-void Progress::look_for_results(double every) {
-  const double now = since_begin_.seconds();
-  if (!options_.has_result || now - last_results_ < every) return;
-  for (const std::size_t row : sweep_.open()) {
-    if (options_.has_result(row)) sweep_.finish(row);
-  }
-  last_results_ = since_begin_.seconds();
-}
-
-/// The cursor rests on an empty line above the region: whatever others write, the shell or another
-/// rank, begins there and is kept, and what is below can be erased whatever size the window has
-/// now.
-void Progress::draw(const Terminal& terminal, bool last) {
-  std::string out(kEraseBelow);
-  for (const std::string& note : notes_) out += note + '\n';
-  notes_.clear();
-  if (!last) {
-    const Terminal::Size size = terminal.size();
-    const std::vector<std::string> lines =
-        live_lines(sweep_.view(since_begin_.seconds()), size.columns, size.rows);
-    for (const std::string& line : lines) out += '\n' + line;
-    out += fmt::format("\r\033[{}A", lines.size());
-  }
-  terminal.write(out);
-}
-
-void Progress::show(bool last) {
-  if (options_.style == ProgressStyle::Quiet || options_.style == ProgressStyle::Json) return;
-  const TerminalUse use = terminal_ ? terminal_->use() : TerminalUse::Lines;
-  if (use == TerminalUse::Draw) return draw(*terminal_, last);
-  if (use == TerminalUse::Nothing) return;
-  for (const std::string& note : notes_) tell("depthgrid: " + note + '\n');
-  notes_.clear();
-  const double now = since_begin_.seconds();
-  const double wait = std::clamp(now * kPlainShare, kPlainSeconds, kPlainMost);
-  if (!worked_ || (!last && now - last_plain_ < wait)) return;
-  last_plain_ = now;
-  tell("depthgrid: " + plain_line(sweep_.view(now)) + '\n');
+  display_->receive(event);
 }
 
 }  // namespace depthgrid

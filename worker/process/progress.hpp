@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -13,36 +12,29 @@
 #include <vector>
 
 #include "core/base/clock.hpp"
-#include "core/base/terminal.hpp"
+#include "sweeps/live/display.hpp"
 #include "sweeps/live/live_board.hpp"
-#include "sweeps/live/live_sweep.hpp"
 
 namespace depthgrid {
 
-enum class ProgressStyle : std::uint8_t { Terminal, Plain, Quiet, Json };
-
-/// "auto" is Terminal where there is one (core/base/terminal.hpp), else Plain.
-/// @throws Error for an unknown word.
-ProgressStyle progress_style(const std::string& word);
-
 struct ProgressOptions {
-  ProgressStyle style = ProgressStyle::Quiet;  // the same on every rank
+  DisplayStyle style = DisplayStyle::Quiet;  // the same on every rank
   int rank = 0, ranks = 1;
-  std::filesystem::path board{};                  // see LiveBoard; empty: none
-  std::filesystem::path tells{};                  // where the first rank tells a supervisor
-  const Fs* disk = &real_fs();                    // of the store, in which both are
+  std::filesystem::path channel{};     // of the ranks of this run, see LiveBoard; empty: none
+  std::filesystem::path supervisor{};  // the channel by which the first rank reports to one
+  const Fs* disk = &real_fs();         // of the store, in which both are
   std::function<bool(std::size_t)> has_result{};  // whether a row has one
   std::function<bool()> stop_requested{};         // of this process
   std::function<void()> request_stop{};           // called if another rank was asked to stop
 };
 
-/// Shows on stderr what all ranks of a run are doing, and passes a stop on to all of them. The
-/// first rank draws: on a terminal a region that is redrawn below the lines that stay, elsewhere a
-/// plain line now and then, or one JSON object per record (docs/cli.md). The others tell it by the
-/// store. Each rank's log file gets its jobs' start and end and, once per minute, its state.
+/// Brings what the ranks of a run do to the Display of the first one, by a channel in the store,
+/// and a stop of one rank to all of them. Each rank's log file gets its jobs' start and end and,
+/// once per minute, its state.
 ///
-/// Drawing and files are the business of a thread of its own: it never waits for a training step,
-/// and no step waits for a slow disk or terminal. All methods may be called from any thread.
+/// Display and channel are the business of a thread of its own: it never waits for a training step,
+/// and no step waits for a slow disk or terminal. All methods may be called from any thread; one
+/// makes and destroys it (see Display).
 class Progress {
  public:
   Progress(ProgressOptions options, LiveSweep sweep);
@@ -87,14 +79,11 @@ class Progress {
   void post(LiveEvent event);
   void run();
   void turn(bool last);
-  void tell_watchers(const std::vector<LiveEvent>& told, const std::optional<LiveEvent>& newest);
-  void hear(const LiveEvent& event);
-  void show(bool last);
-  void draw(const Terminal& terminal, bool last);
-  void look_for_results(double every);
+  void pass_stop_on();
+  void report(const std::vector<LiveEvent>& events, const std::optional<LiveEvent>& newest);
+  void show_own(const LiveEvent& event);
 
   ProgressOptions options_;
-  Stopwatch since_begin_;
   std::mutex mutex_;  // of what follows, up to thread_
   std::condition_variable wake_;
   bool closing_ = false;
@@ -106,15 +95,10 @@ class Progress {
   std::size_t teams_ = 0;
 
   // The thread's own.
-  LiveSweep sweep_;
-  std::optional<LiveBoard> board_, tells_;
-  std::optional<Terminal> terminal_;
-  std::vector<std::string> notes_;     // lines that stay, not yet shown
-  std::map<int, double> last_record_;  // when each rank's step was last written as JSON
-  bool worked_ = false;                // a job has begun
+  std::optional<Display> display_;  // on the first rank
+  std::optional<LiveBoard> channel_, supervisor_;
   bool stopping_ = false;
-  double last_plain_ = 0, last_results_ = 0;
-  Stopwatch since_told_;
+  Stopwatch since_reported_;
   std::thread thread_;
 };
 

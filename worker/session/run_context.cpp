@@ -128,28 +128,28 @@ LabelPool opened_labels(const Store& store, const Sweep& sweep, DataPool& data, 
   return labels;
 }
 
-/// The first rank decides where progress is shown and where the others tell theirs.
+/// The first rank decides how progress is shown, and by which channel the others report theirs.
 ProgressOptions shared_options(const RunOrder& order, const Store& store, const Sweep& sweep,
                                Collective& world) {
   ProgressOptions out;
   out.rank = world.rank();
   out.ranks = world.size();
-  out.style = progress_style(order.progress);
-  std::string board = fs::path(log_name()).stem();
+  out.style = display_style(order.progress);
+  std::string channel = fs::path(log_name()).stem();
   if (out.ranks > 1) {
-    out.style = static_cast<ProgressStyle>(
+    out.style = static_cast<DisplayStyle>(
         std::stoi(broadcast_text(world, std::to_string(static_cast<int>(out.style)), 0)));
-    board = broadcast_text(world, board, 0);
+    channel = broadcast_text(world, channel, 0);
   }
-  out.board = store.live_dir() / board;
+  out.channel = store.live_dir() / channel;
   out.disk = &store.fs();
-  if (order.mode == RunMode::Launch) out.tells = order.board;
+  if (order.mode == RunMode::Launch) out.supervisor = order.board;
   out.has_result = [&](std::size_t row) { return store.completed(sweep.cells[row].id); };
   out.stop_requested = stop_requested;
   out.request_stop = request_stop;
   const std::string tag = out.ranks > 1 ? fmt::format("rank {}", out.rank) : "";
-  configure_log(LogLevel::Info, tag,
-                out.style == ProgressStyle::Terminal ? kEraseBelow : std::string_view());
+  configure_log(wanted_log_level(), tag,
+                out.style == DisplayStyle::Terminal ? kEraseBelow : std::string_view());
   return out;
 }
 
