@@ -1,28 +1,17 @@
 #include "worker/data_cards.hpp"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <set>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
-#include "core/base/digest.hpp"
 #include "core/base/error.hpp"
 #include "core/config/schema.hpp"
 #include "storage/plan_sequence.hpp"
 
 namespace depthgrid {
 namespace {
-
-/// Leaves of `data` in the identity of a cell that say which windows of its tokens are read.
-constexpr std::array<std::string_view, 4> kWindows = {"data.seq_len", "data.sampler",
-                                                      "data.first_step", "data.seed"};
-
-std::string name_of_key(const std::string& key) {
-  return "data-" + hex(sha256(key)).substr(0, 16);
-}
 
 /// The name until format 2.0: of all leaves of `data`.
 std::string former_name(const CellConfig& config) {
@@ -33,7 +22,7 @@ std::string former_name(const CellConfig& config) {
     key += "\n";
     append_canonical_json(key, config.at(leaf.path));
   }
-  return name_of_key(key);
+  return data_card_of_key(key);
 }
 
 /// What of a cell of a plan decides its names.
@@ -72,18 +61,6 @@ void each_planned_data(const Store& store, Take take) {
 }
 
 }  // namespace
-
-std::string data_card_name(const CellConfig& config) {
-  ValueMap leaves;
-  for (const auto& [path, value] : config.changed()) {
-    const bool windows = std::ranges::find(kWindows, path) != kWindows.end();
-    if (path.starts_with("data.") && !windows) leaves.emplace_back(path, value);
-  }
-  // Its place is no part of the identity, and its content is pinned; that there is one decides.
-  if (!config.null("data.test")) leaves.emplace_back("data.test", true);
-  sort_map(leaves);
-  return name_of_key(canonical_json(Value(leaves)));
-}
 
 std::vector<std::string> data_cards(const Store& store, const CellConfig& config) {
   const std::string name = data_card_name(config);

@@ -16,9 +16,9 @@ LiveSweep::LiveSweep(std::string name, std::vector<LiveCell> cells)
       done_(std::ranges::count_if(
           cells_, [](const LiveCell& cell) { return cell.done && cell.counted; })) {}
 
-void LiveSweep::plan(std::vector<std::vector<std::size_t>> jobs, std::size_t teams) {
+void LiveSweep::plan(std::vector<std::vector<std::size_t>> jobs, std::size_t places) {
   jobs_ = std::move(jobs);
-  teams_ = std::max<std::size_t>(teams, 1);
+  places_ = std::max<std::size_t>(places, 1);
 }
 
 void LiveSweep::finish(std::size_t row) {
@@ -133,18 +133,20 @@ bool LiveSweep::apply(const LiveEvent& event, double now) {
 double LiveSweep::remaining(double now) const {
   TimeModel times = times_;
   for (const auto& [rank, job] : running_) measure(times, job);
-  std::vector<double> busy, waiting;
+  std::vector<double> busy;
+  std::vector<WaitingJob> waiting;
   std::set<std::size_t> taken;
   for (const auto& [rank, job] : running_) {
     taken.insert(job.last.rows.begin(), job.last.rows.end());
     if (job.last.rows.empty() || job.last.rows.front() >= cells_.size()) continue;
-    const double left = times.seconds(cells_[job.last.rows.front()].structure,
-                                      of_job(job.last.rows, part_left(job)));
+    const LiveCell& first = cells_[job.last.rows.front()];
+    const double left = times.seconds(first.structure, of_job(job.last.rows, part_left(job)));
     // Since its last step it has worked on what is left, unheard.
     const double since = job.last.seconds - job.step_seconds + (now - job.heard);
-    busy.push_back(std::isnan(left) ? left : std::max(0.0, left - since));
+    if (std::isnan(left)) return kNaN;
+    busy.insert(busy.end(), first.width, std::max(0.0, left - since));
   }
-  busy.resize(std::max(teams_, busy.size()), 0);
+  busy.resize(std::max(places_, busy.size()), 0);
   for (const std::vector<std::size_t>& rows : jobs_) {
     std::vector<std::size_t> left;
     for (const std::size_t row : rows) {
@@ -156,11 +158,9 @@ double LiveSweep::remaining(double now) const {
     const double part = first.steps > 0 ? static_cast<double>(first.steps - first.made) /
                                               static_cast<double>(first.steps)
                                         : 0;
-    waiting.push_back(times.seconds(first.structure, of_job(left, part)));
+    waiting.push_back({times.seconds(first.structure, of_job(left, part)), first.width});
+    if (std::isnan(waiting.back().seconds)) return kNaN;
   }
-  // One unknown makes the sum unknown, which neither minimum nor maximum would show.
-  const auto unknown = [](double seconds) { return std::isnan(seconds); };
-  if (std::ranges::any_of(busy, unknown) || std::ranges::any_of(waiting, unknown)) return kNaN;
   return time_to_end(std::move(busy), waiting);
 }
 

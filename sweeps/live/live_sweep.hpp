@@ -18,7 +18,8 @@ struct LiveCell {
   std::string structure;  // fusion key
   std::int64_t steps = 0;
   std::int64_t made = 0;         // steps in earlier attempts: its newest checkpoint
-  PredictedTime predicted = {};  // of all its steps, on one team
+  PredictedTime predicted = {};  // of all its steps, on its team
+  std::size_t width = 1;         // places that its team takes, of those of LiveSweep::plan()
   bool done = false;             // has a result
   bool counted = true;           // false: it is another's, of whose cells this shows nothing
 };
@@ -58,8 +59,9 @@ class LiveSweep {
  public:
   LiveSweep(std::string name, std::vector<LiveCell> cells);
 
-  /// Jobs in the order in which teams take them, as rows. Without a plan nothing is predicted.
-  void plan(std::vector<std::vector<std::size_t>> jobs, std::size_t teams);
+  /// Jobs in the order in which they are taken, as rows. Without a plan nothing is predicted.
+  /// @param places  teams that train at the same time; where teams differ, ranks.
+  void plan(std::vector<std::vector<std::size_t>> jobs, std::size_t places);
 
   /// @param now  s since the run began, here and below.
   /// @return false for news of a job that has already ended.
@@ -99,7 +101,7 @@ class LiveSweep {
   std::vector<bool> lost_;
   std::vector<LiveNews> news_;
   std::vector<std::vector<std::size_t>> jobs_;
-  std::size_t teams_ = 1;
+  std::size_t places_ = 1;
   std::map<int, Running> running_;  // by rank
   TimeModel times_;                 // of jobs that have ended
   std::int64_t done_ = 0;

@@ -1,6 +1,7 @@
 #include "sweeps/live/time_model.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/base/nan.hpp"
 
@@ -40,9 +41,12 @@ double TimeModel::seconds(const std::string& structure, const PredictedTime& pre
   return training + predicted.ending * speed + predicted.fixed;
 }
 
-double time_to_end(std::vector<double> busy, const std::vector<double>& waiting) {
-  if (busy.empty()) return kNaN;
-  for (const double seconds : waiting) *std::ranges::min_element(busy) += seconds;
+double time_to_end(std::vector<double> busy, const std::vector<WaitingJob>& waiting) {
+  for (const WaitingJob& job : waiting) {
+    const auto taken = busy.begin() + static_cast<std::ptrdiff_t>(std::min(job.width, busy.size()));
+    std::partial_sort(busy.begin(), taken, busy.end());
+    std::fill(busy.begin(), taken, *std::prev(taken) + job.seconds);
+  }
   return *std::ranges::max_element(busy);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -35,9 +36,15 @@ class TimeModel {
   Ratio endings_;  // of all structures
 };
 
-/// Seconds until the last of several teams ends.
-/// @param busy     s that each team still needs for its present job; one per team.
-/// @param waiting  s of the jobs that free teams take in this order.
-double time_to_end(std::vector<double> busy, const std::vector<double>& waiting);
+struct WaitingJob {
+  double seconds;
+  std::size_t width = 1;  // places that it takes
+};
+
+/// Seconds until the last job ends.
+/// @param busy     s until each place is free; at least one.
+/// @param waiting  jobs that take the places that are free first, in this order; as many as there
+///                 are, if a job wants more.
+double time_to_end(std::vector<double> busy, const std::vector<WaitingJob>& waiting);
 
 }  // namespace depthgrid

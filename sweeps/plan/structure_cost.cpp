@@ -57,6 +57,21 @@ StructureCost cost_of(const Json& j) {
 // Claim, journal, checkpoint, result and their syncs, measured on a local disk.
 constexpr double kSecondsPerCell = 0.035;
 
+// One core of 2024, forward. In small models the passes over activations take longer than the
+// products (`depthgrid bench step` at d_model 16 … 128).
+constexpr double kSecondsPerFlop = 1.1e-11;
+constexpr double kSecondsPerToken = 1e-6, kSecondsPerTokenAndLayer = 2.7e-7;
+
+/// Layers, the steps of a flow in place of those that it replaces.
+std::int64_t depth_steps(const CellConfig& config) {
+  const std::int64_t layers = config.integer("model.n_layers");
+  if (!facts_of(config.word("model.family")).flow) return layers;
+  const ValueList& range = *config.at("model.replaced_layers").get_if<ValueList>();
+  const std::int64_t replaced =
+      *range.at(1).get_if<std::int64_t>() - *range.at(0).get_if<std::int64_t>();
+  return replaced > 0 ? layers - replaced + config.integer("model.solver.steps") : layers;
+}
+
 // Of docs/store-format.md: a frame's head, a number of a row, one of a series.
 constexpr double kFrame = 24, kNumber = 8, kPackedNumber = 4;
 constexpr double kResultHead = 85e3;         // variables of a cell, their attributes, the plan
@@ -172,6 +187,13 @@ PredictedTime predicted_times(const CellConfig& config, const StructureCost& cos
   }
   out.ending = final_tokens(config) * final_passes(config) * cost.seconds_per_eval_token;
   return out;
+}
+
+void set_rough_times(StructureCost& cost, const CellConfig& config) {
+  const std::int64_t tokens = config.integer("train.batch_size") * config.integer("data.seq_len");
+  cost.seconds_per_eval_token = kSecondsPerFlop * cost.flops_per_token + kSecondsPerToken +
+                                kSecondsPerTokenAndLayer * static_cast<double>(depth_steps(config));
+  cost.seconds_per_cell_step = 3 * cost.seconds_per_eval_token * static_cast<double>(tokens);
 }
 
 double predicted_cell_seconds(const CellConfig& config, const StructureCost& cost) {

@@ -78,6 +78,12 @@ double final_passes(const CellConfig& config);
 /// or eval.final_windows bounds them (a plan needs no corpus).
 PredictedTime predicted_times(const CellConfig& config, const StructureCost& cost);
 
+/// Fills in times of which nothing was measured, from flops_per_token: of one core of 2024. Their
+/// ratios matter, not their size: for the order of jobs and the remaining time. The same from the
+/// same counts, wherever they come from.
+/// @param config  of a cell of the structure.
+void set_rough_times(StructureCost& cost, const CellConfig& config);
+
 /// The sum of its parts in seconds.
 double predicted_cell_seconds(const CellConfig& config, const StructureCost& cost);
 

@@ -17,6 +17,7 @@
 #include "core/base/machine.hpp"
 #include "core/base/terminal.hpp"
 #include "sweeps/launch/launch_process.hpp"
+#include "sweeps/launch/launched_sweep.hpp"
 #include "sweeps/live/display.hpp"
 #include "sweeps/orders/worker_command.hpp"
 #include "sweeps/plan/describe_cache.hpp"
@@ -37,27 +38,6 @@ namespace fs = std::filesystem;
 std::optional<std::int64_t> jobs_per_launch(const CellConfig& run) {
   if (run.is_word("packing.cells_per_launch")) return std::nullopt;
   return run.integer("packing.cells_per_launch");
-}
-
-/// @param named  ids of the cells of a task, which shows no others; empty: all.
-LiveSweep live_sweep_of(const Sweep& sweep, const std::vector<std::string>& named,
-                        const CellStates& states, const CostTable& costs) {
-  const std::set<std::string> ours(named.begin(), named.end());
-  std::vector<LiveCell> cells;
-  for (std::size_t row = 0; row < sweep.cells.size(); ++row) {
-    const CellPlan& plan = sweep.cells[row];
-    LiveCell& cell = cells.emplace_back();
-    cell.alias = plan.alias;
-    cell.structure = plan.structure;
-    cell.steps = plan.config.integer("train.steps");
-    cell.done = states.done(row);
-    cell.counted = ours.empty() || ours.contains(plan.id);
-    if (cell.done) continue;
-    const auto cost = costs.find(plan.structure);
-    if (cost != costs.end()) cell.predicted = predicted_times(plan.config, cost->second);
-    cell.made = states.checkpoint(row);
-  }
-  return {sweep.name, std::move(cells)};
 }
 
 /// @throws UserError (BadData) if a task names cells that its sweep file lacks.
@@ -127,12 +107,6 @@ double seconds_for_starts(const CellConfig& run) {
   const double allocated = allocated_seconds();
   const double reserve = static_cast<double>(run.integer("slurm.signal_delay")) + kBeforeTheSignal;
   return allocated - std::min(reserve, allocated / 2);
-}
-
-std::vector<std::vector<std::size_t>> rows_of(const std::vector<LaunchPlan>& launches) {
-  std::vector<std::vector<std::size_t>> out;
-  for (const LaunchPlan& launch : launches) out.push_back(launch.rows);
-  return out;
 }
 
 /// Launches of this machine or allocation, for the cells of one store.
@@ -281,8 +255,7 @@ SupervisedEnd run_supervised(const SupervisedRun& run, StopWatch& signals, Event
   const DisplayStyle style = display_style(run.request.order.progress);
   if (style == DisplayStyle::Terminal) configure_log(wanted_log_level(), "", kEraseBelow);
   Display display({.style = style, .has_result = [&](std::size_t row) { return states.done(row); }},
-                  live_sweep_of(sweep, run.cells, states, costs));
-  display.sweep().plan(rows_of(launches), static_cast<std::size_t>(options.slots));
+                  launched_sweep(sweep, store, costs, launches, options.slots, run.cells));
   LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))},
                      store.fs());
   SlotCount slots(sweep, store, !options.gpus.empty());

@@ -24,12 +24,6 @@
 namespace depthgrid {
 namespace {
 
-// One core of 2024, forward. The ratios of times matter here, not their size: for the order of jobs
-// and the remaining time. In small models the passes over activations take longer than the products
-// (`depthgrid bench step` at d_model 16 … 128).
-constexpr double kSecondsPerFlop = 1.1e-11;
-constexpr double kSecondsPerToken = 1e-6, kSecondsPerTokenAndLayer = 2.7e-7;
-
 constexpr const char* kShareHandedOn = "DEPTHGRID_MEMORY_SHARE";
 
 }  // namespace
@@ -175,10 +169,7 @@ CostTable quick_costs(const Sweep& sweep, at::Device device) {
         flops_per_token(o, batch / cell.config.integer("train.accumulation"), tokens);
     cost.max_fused = automatic_fuse(o, batch, tokens, device);
     set_memory(cost, o, cell.config);
-    const double forward = kSecondsPerFlop * cost.flops_per_token + kSecondsPerToken +
-                           kSecondsPerTokenAndLayer * static_cast<double>(o.depth_steps());
-    cost.seconds_per_cell_step = 3 * forward * static_cast<double>(batch * tokens);
-    cost.seconds_per_eval_token = forward;
+    set_rough_times(cost, cell.config);
     costs.emplace(cell.structure, cost);
   }
   return costs;

@@ -22,10 +22,9 @@
 #include "distributed/agree.hpp"
 #include "distributed/device_plugin.hpp"
 #include "storage/files/publish.hpp"
-#include "storage/hdf5/checkpoint.hpp"
+#include "sweeps/live/live_cells.hpp"
 #include "sweeps/plan/job_plan.hpp"
 #include "sweeps/plan/plan_report.hpp"
-#include "sweeps/plan/team_size.hpp"
 #include "worker/process/memory_use.hpp"
 #include "worker/process/provenance.hpp"
 #include "worker/process/stop_signals.hpp"
@@ -153,31 +152,15 @@ ProgressOptions shared_options(const RunOrder& order, const Store& store, const 
   return out;
 }
 
-/// The sweep as the store knows it, with predicted times for one team.
-LiveSweep live_sweep(const Sweep& sweep, const Store& store, const CostTable& costs, int ranks,
-                     DataPool& data) {
-  std::vector<LiveCell> cells;
-  for (const CellPlan& plan : sweep.cells) {
-    LiveCell& cell = cells.emplace_back();
-    cell.alias = plan.alias;
-    cell.structure = plan.structure;
-    cell.steps = plan.config.integer("train.steps");
-    cell.done = store.completed(plan.id);
-    if (cell.done) continue;
-    const StructureCost& cost = costs.at(plan.structure);
-    cell.predicted = predicted_times(plan.config, cost);
-    cell.predicted.training = team_seconds(cell.predicted.training, ranks);
-    if (plan.config.null("eval.final_windows")) {  // whole splits, whose lengths are known here
-      const std::shared_ptr<const Dataset> set = data.open(plan.config);
-      for (const std::string& split : plan.config.words("eval.final_splits")) {
-        const TokenStream& tokens = set->streams.at(label_index(kSplitNames, split));
-        cell.predicted.ending += static_cast<double>(tokens.size()) * final_passes(plan.config) *
-                                 cost.seconds_per_eval_token;
-      }
-    }
-    cell.made = std::max(cell.made, newest_step(store.cell_path(plan.id), store.fs()));
-  }
-  return {sweep.name, std::move(cells)};
+/// For predictions: whole splits are as long as they are in `data`.
+LiveSweep shown_sweep(const Sweep& sweep, const Store& store, const CostTable& costs,
+                      std::int64_t ranks, DataPool& data) {
+  const auto tokens = [&](const CellConfig& config, const std::string& split) {
+    const std::shared_ptr<const Dataset> set = data.open(config);
+    return static_cast<double>(set->streams.at(label_index(kSplitNames, split)).size());
+  };
+  return {sweep.name,
+          live_cells(sweep, store, costs, [&](std::size_t /*row*/) { return ranks; }, tokens)};
 }
 
 }  // namespace
@@ -217,7 +200,7 @@ RunContext::RunContext(const RunOrder& order, const Sweep& sweep_, const Store& 
       costs(known_costs(sweep, quick_costs)),
       library_versions(library_versions_json(device.device.is_cuda())),
       progress(shared_options(order, store, sweep, world),
-               live_sweep(sweep, store, costs, ranks_per_job, data)),
+               shown_sweep(sweep, store, costs, ranks_per_job, data)),
       watchdog(watchdog_) {
   logs = gather_text(team.group(), logs.front());
   repeat_bits(sweep, device, world);

@@ -27,6 +27,22 @@ TEST(StructureCost, SecondsOfACellAreStepsEvaluationsAndFiles) {
   EXPECT_DOUBLE_EQ(predicted_cell_seconds(config, cost), 500 + 0.25 * tokens + parts.fixed);
 }
 
+TEST(StructureCost, RoughTimesGrowWithOperationsAndDepth) {
+  const auto rough = [](std::int64_t layers, double flops) {
+    StructureCost cost;
+    cost.flops_per_token = flops;
+    set_rough_times(
+        cost,
+        make_config({{"data.seq_len", 32}, {"model.n_layers", layers}, {"train.batch_size", 8}}));
+    return cost;
+  };
+  const StructureCost one = rough(4, 1e6);
+  EXPECT_DOUBLE_EQ(one.seconds_per_cell_step, 3 * 8 * 32 * one.seconds_per_eval_token);
+  EXPECT_GT(rough(8, 1e6).seconds_per_eval_token, one.seconds_per_eval_token);
+  EXPECT_GT(rough(4, 2e6).seconds_per_eval_token, one.seconds_per_eval_token);
+  EXPECT_GT(rough(4, 0).seconds_per_eval_token, 0);
+}
+
 /// Tokens of a cell's evaluations.
 double evaluated(ValueMap leaves) {
   leaves.insert(leaves.end(), {{"data.seq_len", 64}, {"train.steps", 1000}});
