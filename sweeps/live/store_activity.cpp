@@ -3,11 +3,20 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "core/base/error.hpp"
+#include "core/base/nan.hpp"
 #include "storage/files/set_aside.hpp"
+#include "storage/plan_sequence.hpp"
 #include "sweeps/live/live_board.hpp"
+#include "sweeps/live/live_cells.hpp"
+#include "sweeps/plan/job_plan.hpp"
+#include "sweeps/plan/kept_tokens.hpp"
 #include "sweeps/report/slot_record.hpp"
 
 namespace depthgrid {
@@ -15,31 +24,125 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// What a rank has reported, its newest step last.
+std::vector<LiveEvent> reports_of(const fs::path& events, const Fs& disk) {
+  std::vector<LiveEvent> out = read_events(events, disk);
+  for (LiveEvent& newest : read_events(fs::path(events).replace_extension(".now"), disk)) {
+    out.push_back(std::move(newest));
+  }
+  return out;
+}
+
 /// The job that a rank is at, with its newest step; nothing between two jobs.
-std::optional<LiveEvent> present_job(const fs::path& events, const Fs& disk) {
+std::optional<LiveEvent> present_job(const std::vector<LiveEvent>& reports) {
   std::optional<LiveEvent> job;
-  for (const LiveEvent& event : read_events(events, disk)) {
+  for (const LiveEvent& event : reports) {
     if (event.kind == LiveKind::JobStart) job = event;
-    if (event.kind == LiveKind::Step && job && event.job == job->job) job = event;
+    const bool at_work = event.kind == LiveKind::Step || event.kind == LiveKind::Phase;
+    if (at_work && job && event.job == job->job && event.step >= job->step) job = event;
     if (event.kind == LiveKind::JobEnd) job.reset();
   }
-  if (!job) return job;
-  for (const LiveEvent& newest : read_events(fs::path(events).replace_extension(".now"), disk)) {
-    if (newest.job == job->job && newest.step >= job->step) job = newest;
-  }
   return job;
+}
+
+/// The structures of a store's cells, with the predicted times of each: steps are part of it.
+class PlannedTimes {
+ public:
+  PlannedTimes(const Store& store, const DescribeCache& costs) {
+    const StoredPlan plan = read_plan(store);
+    std::map<std::string, CellPlan> firsts;
+    for (const StoredCell& cell : plan.cells) {
+      structures_[cell.id] = cell.structure;
+      const auto [first, is_new] = firsts.try_emplace(cell.structure);
+      if (!is_new) continue;
+      first->second.structure = cell.structure;
+      first->second.config = resolved_config(plan, cell);
+    }
+    std::vector<CellPlan> cells;
+    for (auto& [structure, cell] : firsts) cells.push_back(std::move(cell));
+    CostTable known = costs.known(cells);
+    known.merge(costs.known(cells, CostDetail::Counts));
+    KeptTokens kept(store);
+    const SplitTokens tokens = [&](const CellConfig& config, const std::string& split) {
+      return kept.of(config, split);
+    };
+    for (const CellPlan& cell : cells) {
+      const auto cost = known.find(cell.structure);
+      times_[cell.structure] =
+          team_times(cell.config, cost == known.end() ? nullptr : &cost->second, 1, tokens);
+    }
+  }
+
+  void predict(const CellId& id, LiveCell& cell) const {
+    const auto structure = structures_.find(id);
+    if (structure == structures_.end()) return;
+    cell.structure = structure->second;
+    cell.predicted = times_.at(cell.structure);
+  }
+
+ private:
+  std::map<CellId, std::string> structures_;
+  std::map<std::string, PredictedTime> times_;
+};
+
+/// Whether the rows of a job are those of this listing: of a run of another plan they are not.
+bool is_of(const Listing& listing, const LiveEvent& job) {
+  std::vector<std::string> ids;
+  for (const std::size_t row : job.rows) {
+    if (row >= listing.cells.size()) return false;
+    ids.push_back(listing.cells[row].id);
+  }
+  return job_id(ids) == job.job;
+}
+
+/// NaN where nobody trains, or where what they train is not of this listing.
+double remaining_of(const Listing& listing, const Store& store, const StoreActivity& activity,
+                    const DescribeCache& costs) {
+  if (activity.jobs == 0 || !has_plan(store)) return kNaN;
+  const PlannedTimes times(store, costs);
+  std::vector<LiveCell> cells;
+  std::vector<std::vector<std::size_t>> jobs;
+  for (const CellSummary& summary : listing.cells) {
+    LiveCell& cell = cells.emplace_back();
+    cell.alias = summary.alias;
+    cell.steps = summary.steps;
+    cell.made = std::min(summary.step, summary.steps);
+    cell.done = is_result(summary.status) || is_failure(summary.status);
+    cell.counted = summary.in_plan;
+    if (cell.done || !cell.counted) continue;
+    times.predict(summary.id, cell);
+    jobs.push_back({cells.size() - 1});
+  }
+  std::ranges::stable_sort(jobs, std::greater(), [&](const std::vector<std::size_t>& job) {
+    return cells[job.front()].predicted.sum();  // the longest first, as runs take them
+  });
+  LiveSweep sweep(listing.sweep, std::move(cells));
+  sweep.plan(std::move(jobs), activity.places);
+  for (const LiveEvent& event : activity.events) {
+    if (event.kind == LiveKind::JobStart && !is_of(listing, event)) return kNaN;
+    sweep.apply(event, 0);
+  }
+  return sweep.view(0).remaining;
 }
 
 }  // namespace
 
 StoreActivity store_activity(const Store& store) {
   StoreActivity out;
+  int ranks = 0;
   for (const fs::path& run : store.fs().entries(store.live_dir())) {
     if (board_is_dead(run, real_processes(), store.fs())) continue;
     ++out.runs;
     for (const fs::path& file : store.fs().entries(run)) {
       if (file.extension() != ".events") continue;
-      const auto job = present_job(file, store.fs());
+      std::vector<LiveEvent> reports = reports_of(file, store.fs());
+      const auto job = present_job(reports);
+      out.places += std::ranges::count(reports, LiveKind::JobStart, &LiveEvent::kind) > 0 ? 1 : 0;
+      for (LiveEvent& event : reports) {
+        event.rank = ranks;
+        out.events.push_back(std::move(event));
+      }
+      ++ranks;
       if (!job) continue;
       ++out.jobs;
       out.cells += job->cells();
@@ -49,7 +152,7 @@ StoreActivity store_activity(const Store& store) {
   return out;
 }
 
-SweepNumbers numbers_now(const Listing& listing, const Store* store) {
+SweepNumbers numbers_now(const Listing& listing, const Store* store, const DescribeCache& costs) {
   SweepNumbers out = sweep_numbers(listing);
   if (store == nullptr) return out;
   const StoreActivity activity = store_activity(*store);
@@ -63,6 +166,10 @@ SweepNumbers numbers_now(const Listing& listing, const Store* store) {
   if (activity.rate > 0 && running > 0) {
     const double share = static_cast<double>(running) / static_cast<double>(activity.cells);
     out.rate = activity.rate * std::min(1.0, share);
+  }
+  try {
+    out.remaining = remaining_of(listing, *store, activity, costs);
+  } catch (const UserError&) {  // a plan of another release: the status is told without it
   }
   if (!something_at(store->orders_dir(), store->fs())) return out;
   for (const CellSummary& cell : listing.cells) {

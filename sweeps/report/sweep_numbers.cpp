@@ -1,10 +1,12 @@
 #include "sweeps/report/sweep_numbers.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace depthgrid {
 
 double SweepNumbers::eta() const {
+  if (std::isfinite(remaining)) return remaining;
   if (steps_left == 0) return 0;
   return rate > 0 ? static_cast<double>(steps_left) / rate : kNaN;
 }

@@ -18,9 +18,11 @@ struct SweepNumbers {
   bool slots_are_cards = false;
   std::int64_t runs = 0, jobs = 0;    // that are at work, as far as they tell
   double rate = kNaN;                 // cell-steps/s of these; NaN = not known
+  double remaining = kNaN;            // s, by what they report (numbers_now()); NaN = not known
   std::vector<std::string> stopping;  // aliases of cells that are asked to stop
 
-  /// Seconds until the end at the present rate; 0 if nothing is left, NaN while it is not known.
+  /// Seconds until the end: `remaining`, else that of the steps that are left at the present rate;
+  /// 0 if there are none, NaN while it is not known.
   double eta() const;
 };
 

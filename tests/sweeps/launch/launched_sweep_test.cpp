@@ -1,6 +1,8 @@
 #include "sweeps/launch/launched_sweep.hpp"
 
+#include <cmath>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
