@@ -1,6 +1,7 @@
 #include "sweeps/launch/launched_sweep.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -24,9 +25,8 @@ LiveSweep launched_sweep(const Sweep& sweep, const Store& store, const CostTable
     for (const std::size_t each : launch.rows) ranks[each] = launch.ranks;
   }
   KeptTokens kept(store);
-  std::vector<LiveCell> cells = live_cells(
-      sweep, store, costs, [&](std::size_t row) { return ranks[row]; },
-      [&](const CellConfig& config, const std::string& split) { return kept.of(config, split); });
+  std::vector<LiveCell> cells =
+      live_cells(sweep, store, costs, [&](std::size_t row) { return ranks[row]; }, std::ref(kept));
   const std::set<std::string> ours(named.begin(), named.end());
   for (std::size_t row = 0; row < cells.size(); ++row) {
     cells[row].width = static_cast<std::size_t>(ranks[row]);

@@ -5,9 +5,11 @@
 
 namespace depthgrid {
 
-PredictedTime team_times(const CellConfig& config, const StructureCost* cost, std::int64_t ranks,
+PredictedTime team_times(const CellPlan& cell, const CostTable& costs, std::int64_t ranks,
                          const SplitTokens& tokens) {
-  StructureCost timed = cost == nullptr ? StructureCost{} : *cost;
+  const CellConfig& config = cell.config;
+  const auto cost = costs.find(cell.structure);
+  StructureCost timed = cost == costs.end() ? StructureCost{} : cost->second;
   const bool measured = timed.seconds_per_cell_step > 0 || timed.seconds_per_eval_token > 0;
   if (!measured) set_rough_times(timed, config);
   PredictedTime out = predicted_times(config, timed);
@@ -31,9 +33,7 @@ std::vector<LiveCell> live_cells(const Sweep& sweep, const Store& store, const C
     cell.steps = plan.config.integer("train.steps");
     cell.done = store.completed(plan.id);
     if (cell.done) continue;
-    const auto cost = costs.find(plan.structure);
-    cell.predicted =
-        team_times(plan.config, cost == costs.end() ? nullptr : &cost->second, ranks(row), tokens);
+    cell.predicted = team_times(plan, costs, ranks(row), tokens);
     cell.made = newest_step(store.cell_path(plan.id), store.fs());
   }
   return out;

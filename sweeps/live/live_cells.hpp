@@ -18,8 +18,9 @@ using SplitTokens = std::function<double(const CellConfig& config, const std::st
 
 /// Predicted times of a cell on a team: predicted_times(), with the passes over whole splits
 /// (`eval.final_windows: null`), whose lengths a plan does not know.
-/// @param cost  null: nothing is known. Times that were not measured are rough ones.
-PredictedTime team_times(const CellConfig& config, const StructureCost* cost, std::int64_t ranks,
+/// @param costs  times that were not measured are rough ones; of an absent structure nothing is
+///               known but its configuration.
+PredictedTime team_times(const CellPlan& cell, const CostTable& costs, std::int64_t ranks,
                          const SplitTokens& tokens);
 
 /// The cells of a sweep as its store knows them now, for a display: that of a run and that of a

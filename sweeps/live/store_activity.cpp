@@ -45,45 +45,29 @@ std::optional<LiveEvent> present_job(const std::vector<LiveEvent>& reports) {
   return job;
 }
 
-/// The structures of a store's cells, with the predicted times of each: steps are part of it.
-class PlannedTimes {
- public:
-  PlannedTimes(const Store& store, const DescribeCache& costs) {
-    const StoredPlan plan = read_plan(store);
-    std::map<std::string, CellPlan> firsts;
-    for (const StoredCell& cell : plan.cells) {
-      structures_[cell.id] = cell.structure;
-      const auto [first, is_new] = firsts.try_emplace(cell.structure);
-      if (!is_new) continue;
-      first->second.structure = cell.structure;
-      first->second.config = resolved_config(plan, cell);
-    }
-    std::vector<CellPlan> cells;
-    for (auto& [structure, cell] : firsts) cells.push_back(std::move(cell));
-    CostTable known = costs.known(cells);
-    known.merge(costs.known(cells, CostDetail::Counts));
-    KeptTokens kept(store);
-    const SplitTokens tokens = [&](const CellConfig& config, const std::string& split) {
-      return kept.of(config, split);
-    };
-    for (const CellPlan& cell : cells) {
-      const auto cost = known.find(cell.structure);
-      times_[cell.structure] =
-          team_times(cell.config, cost == known.end() ? nullptr : &cost->second, 1, tokens);
-    }
+/// What is planned of a store's cells: their structures, with the predicted times of each (steps
+/// are part of a structure).
+std::map<CellId, LiveCell> planned_cells(const Store& store, const DescribeCache& cache) {
+  const StoredPlan plan = read_plan(store);
+  std::map<CellId, LiveCell> out;
+  std::map<std::string, PredictedTime> times;
+  std::vector<CellPlan> firsts;  // of each structure
+  for (const StoredCell& cell : plan.cells) {
+    out[cell.id].structure = cell.structure;
+    if (!times.try_emplace(cell.structure).second) continue;
+    CellPlan& first = firsts.emplace_back();
+    first.structure = cell.structure;
+    first.config = resolved_config(plan, cell);
   }
-
-  void predict(const CellId& id, LiveCell& cell) const {
-    const auto structure = structures_.find(id);
-    if (structure == structures_.end()) return;
-    cell.structure = structure->second;
-    cell.predicted = times_.at(cell.structure);
+  CostTable costs = cache.known(firsts);
+  costs.merge(cache.known(firsts, CostDetail::Counts));
+  KeptTokens kept(store);
+  for (const CellPlan& cell : firsts) {
+    times[cell.structure] = team_times(cell, costs, 1, std::ref(kept));
   }
-
- private:
-  std::map<CellId, std::string> structures_;
-  std::map<std::string, PredictedTime> times_;
-};
+  for (auto& [id, cell] : out) cell.predicted = times[cell.structure];
+  return out;
+}
 
 /// Whether the rows of a job are those of this listing: of a run of another plan they are not.
 bool is_of(const Listing& listing, const LiveEvent& job) {
@@ -99,25 +83,22 @@ bool is_of(const Listing& listing, const LiveEvent& job) {
 double remaining_of(const Listing& listing, const Store& store, const StoreActivity& activity,
                     const DescribeCache& costs) {
   if (activity.jobs == 0 || !has_plan(store)) return kNaN;
-  const PlannedTimes times(store, costs);
+  std::map<CellId, LiveCell> planned = planned_cells(store, costs);
   std::vector<LiveCell> cells;
   std::vector<std::vector<std::size_t>> jobs;
   for (const CellSummary& summary : listing.cells) {
-    LiveCell& cell = cells.emplace_back();
-    cell.alias = summary.alias;
+    LiveCell& cell = cells.emplace_back(planned[summary.id]);
     cell.steps = summary.steps;
     cell.made = std::min(summary.step, summary.steps);
     cell.done = is_result(summary.status) || is_failure(summary.status);
     cell.counted = summary.in_plan;
-    if (cell.done || !cell.counted) continue;
-    times.predict(summary.id, cell);
-    jobs.push_back({cells.size() - 1});
+    if (!cell.done && cell.counted) jobs.push_back({cells.size() - 1});
   }
   std::ranges::stable_sort(jobs, std::greater(), [&](const std::vector<std::size_t>& job) {
     return cells[job.front()].predicted.sum();  // the longest first, as runs take them
   });
   LiveSweep sweep(listing.sweep, std::move(cells));
-  sweep.plan(std::move(jobs), activity.places);
+  sweep.plan(std::move(jobs), static_cast<std::size_t>(activity.ranks));
   for (const LiveEvent& event : activity.events) {
     if (event.kind == LiveKind::JobStart && !is_of(listing, event)) return kNaN;
     sweep.apply(event, 0);
@@ -129,7 +110,6 @@ double remaining_of(const Listing& listing, const Store& store, const StoreActiv
 
 StoreActivity store_activity(const Store& store) {
   StoreActivity out;
-  int ranks = 0;
   for (const fs::path& run : store.fs().entries(store.live_dir())) {
     if (board_is_dead(run, real_processes(), store.fs())) continue;
     ++out.runs;
@@ -137,12 +117,9 @@ StoreActivity store_activity(const Store& store) {
       if (file.extension() != ".events") continue;
       std::vector<LiveEvent> reports = reports_of(file, store.fs());
       const auto job = present_job(reports);
-      out.places += std::ranges::count(reports, LiveKind::JobStart, &LiveEvent::kind) > 0 ? 1 : 0;
-      for (LiveEvent& event : reports) {
-        event.rank = ranks;
-        out.events.push_back(std::move(event));
-      }
-      ++ranks;
+      for (LiveEvent& event : reports) event.rank = out.ranks;
+      out.events.insert(out.events.end(), reports.begin(), reports.end());
+      ++out.ranks;
       if (!job) continue;
       ++out.jobs;
       out.cells += job->cells();

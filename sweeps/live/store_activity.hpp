@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -15,9 +14,10 @@ namespace depthgrid {
 struct StoreActivity {
   std::int64_t runs = 0, jobs = 0, cells = 0;  // cells of these jobs
   double rate = 0;  // cell-steps per second of these jobs, those that have made a step
-  /// What all ranks have reported, each in its order; `rank` counts those of all runs.
+  /// What all ranks have reported, each in its order; `rank` counts those of all runs. A rank that
+  /// leads no team reports nothing.
   std::vector<LiveEvent> events{};
-  std::size_t places = 0;  // ranks that have begun a job
+  int ranks = 0;
 };
 
 /// Reads the channels; those of runs that have surely died are passed over. Changes nothing.

@@ -47,7 +47,7 @@ std::string data_card_name(const CellConfig& config) {
   return data_card_of_key(canonical_json(Value(leaves)));
 }
 
-double KeptTokens::of(const CellConfig& config, const std::string& split) {
+double KeptTokens::operator()(const CellConfig& config, const std::string& split) {
   const auto [card, first] = cards_.try_emplace(data_card_name(config));
   if (first) card->second = tokens_of_card(store_->read_text(card->first).value_or(""));
   const auto tokens = card->second.find(split);

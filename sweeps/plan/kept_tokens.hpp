@@ -16,7 +16,8 @@ std::string data_card_name(const CellConfig& config);
 /// The same of the text of these leaves.
 std::string data_card_of_key(const std::string& key);
 
-/// Lengths of splits, as the cards of a store tell them: without the text.
+/// Lengths of splits, as the cards of a store tell them: without the text. It keeps what it has
+/// read.
 class KeptTokens {
  public:
   /// @param store  outlives it.
@@ -24,7 +25,7 @@ class KeptTokens {
 
   /// Tokens of a split of the cell's text. 0 where the store has no card of it yet, and of a split
   /// that the card leaves out, as those of synthetic sources.
-  double of(const CellConfig& config, const std::string& split);
+  double operator()(const CellConfig& config, const std::string& split);
 
  private:
   const Store* store_;

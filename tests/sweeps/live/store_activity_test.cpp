@@ -65,7 +65,7 @@ TEST_F(RunsOfAStore, StatusShowsTheRemainingTimeOfADisplay) {
   const double shown = display.view(0).remaining;
   EXPECT_GT(shown, 60 + 5 * 100) << "the long cell begins where the first one ends";
   EXPECT_NEAR(numbers().eta(), shown, 1e-6);
-  EXPECT_EQ(store_activity(store_).places, 2U);
+  EXPECT_EQ(store_activity(store_).ranks, 2);
 }
 
 TEST_F(RunsOfAStore, OfARunOfAnotherPlanTheRateIsAllThatIsKnown) {

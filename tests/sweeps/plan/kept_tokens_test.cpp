@@ -14,16 +14,16 @@ TEST(KeptTokens, AreThoseOfTheCardOfACellsText) {
   const CellConfig mine = make_config({{"data.seq_len", 32}});
   const CellConfig longer = make_config({{"data.seq_len", 64}});
   const CellConfig other = make_config({{"data.tokenizer", "char"}});
-  EXPECT_EQ(KeptTokens(store).of(mine, "valid"), 0);
+  EXPECT_EQ(KeptTokens(store)(mine, "valid"), 0);
   store.freeze_text(data_card_name(mine),
                     R"({"schema":1,"splits":{"valid":{"file":"f","tokens":123},"dev":7}})");
   store.freeze_text(data_card_name(other), "damaged");
   KeptTokens kept(store);
-  EXPECT_EQ(kept.of(mine, "valid"), 123);
-  EXPECT_EQ(kept.of(longer, "valid"), 123) << "windows are no part of the text";
-  EXPECT_EQ(kept.of(mine, "test"), 0);
-  EXPECT_EQ(kept.of(mine, "dev"), 0);
-  EXPECT_EQ(kept.of(other, "valid"), 0);
+  EXPECT_EQ(kept(mine, "valid"), 123);
+  EXPECT_EQ(kept(longer, "valid"), 123) << "windows are no part of the text";
+  EXPECT_EQ(kept(mine, "test"), 0);
+  EXPECT_EQ(kept(mine, "dev"), 0);
+  EXPECT_EQ(kept(other, "valid"), 0);
 }
 
 }  // namespace kept_tokens_test
