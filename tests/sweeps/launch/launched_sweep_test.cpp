@@ -1,5 +1,3 @@
-#include "sweeps/launch/launched_sweep.hpp"
-
 #include <cmath>
 #include <string>
 #include <tuple>
@@ -8,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sweeps/launch/launch_plan.hpp"
 #include "sweeps/live/live_cells.hpp"
 #include "sweeps/plan/kept_tokens.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
