@@ -152,9 +152,11 @@ ProgressOptions shared_options(const RunOrder& order, const Store& store, const 
   return out;
 }
 
-/// For predictions: whole splits are as long as they are in `data`.
+/// What the first rank's display begins with; nothing where nobody sees it. Whole splits are as
+/// long as they are in `data`.
 LiveSweep shown_sweep(const Sweep& sweep, const Store& store, const CostTable& costs,
-                      std::int64_t ranks, DataPool& data) {
+                      std::int64_t ranks, DataPool& data, bool seen) {
+  if (!seen) return {sweep.name, {}};
   const auto tokens = [&](const CellConfig& config, const std::string& split) {
     const std::shared_ptr<const Dataset> set = data.open(config);
     return static_cast<double>(set->streams.at(label_index(kSplitNames, split)).size());
@@ -200,7 +202,8 @@ RunContext::RunContext(const RunOrder& order, const Sweep& sweep_, const Store& 
       costs(known_costs(sweep, quick_costs)),
       library_versions(library_versions_json(device.device.is_cuda())),
       progress(shared_options(order, store, sweep, world),
-               shown_sweep(sweep, store, costs, ranks_per_job, data)),
+               shown_sweep(sweep, store, costs, ranks_per_job, data,
+                           world.rank() == 0 && order.progress != "quiet")),
       watchdog(watchdog_) {
   logs = gather_text(team.group(), logs.front());
   repeat_bits(sweep, device, world);
