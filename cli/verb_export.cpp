@@ -44,7 +44,7 @@ int export_verb(const Arguments& arguments) {
   require_writable_name(order.out);
   order.from = weight_choice(line);
   if (line.has("layout")) order.layout = line.text_of("layout");
-  return run_child(worker_command("export", order_text(order)));
+  become(worker_command("export", order_text(order)));
 }
 
 }  // namespace depthgrid

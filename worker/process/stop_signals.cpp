@@ -32,7 +32,9 @@ void watch_stop_signals() {
   if (!under_launcher()) prctl(PR_SET_PDEATHSIG, SIGTERM);
   // Progress that nobody reads any more (`2>&1 | head`) must not end a training.
   std::signal(SIGPIPE, SIG_IGN);
-  for (const int s : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP}) std::signal(s, note);
+  for (const int s : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2}) std::signal(s, note);
+  // Behind `nohup` the end of a terminal is no request.
+  if (std::signal(SIGHUP, note) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
 }
 
 bool stop_requested() noexcept {
