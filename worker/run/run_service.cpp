@@ -17,7 +17,7 @@
 #include "core/base/output.hpp"
 #include "core/base/printable.hpp"
 #include "core/base/subprocess.hpp"
-#include "core/base/terminal.hpp"
+#include "core/base/ticker.hpp"
 #include "distributed/agree.hpp"
 #include "distributed/device_map.hpp"
 #include "distributed/mpi_env.hpp"
@@ -185,11 +185,15 @@ int run(const RunOrder& order, int argc, char** argv) {
   watch_stop_signals();
   if (!order.board.empty()) note_ends_in(std::filesystem::path(order.board) / kEndNote);
   // Before MPI, which waits for every rank.
-  Watchdog watchdog;
+  Watchdog watchdog(hang_limit(order.hang), end_hung);
   const QuitReport report(watchdog, launcher_rank());
-  watchdog.watch(hang_limit(order.hang), end_hung);
+  const Ticker watch("watchdog", Watchdog::kPeriod, [&](double now) { watchdog.tick(now); });
   std::optional<LifeTeller> life;
-  if (!order.board.empty() && launcher_rank() == 0) life.emplace(watchdog, order.board, order.hang);
+  std::optional<Ticker> signs;
+  if (!order.board.empty() && launcher_rank() == 0) {
+    life.emplace(watchdog, order.board);
+    signs.emplace("signs of life", LifeTeller::period(order.hang), [&](double) { life->tick(); });
+  }
   FaultPoint().pass(0, order.cells);
   if (!under_launcher()) {
     try {
