@@ -9,7 +9,7 @@
 
 namespace depthgrid {
 
-Ticker::Ticker(std::string name, double period, Tick tick, std::function<void()> last)
+Ticker::Ticker(std::string name, double period, Tick tick, Tick last)
     : name_(std::move(name)),
       period_(period),
       tick_(std::move(tick)),
@@ -33,15 +33,15 @@ void Ticker::run() {
   std::unique_lock lock(mutex_);
   while (!wake_.wait_for(lock, period_, [this] { return stopping_; })) {
     lock.unlock();
-    guarded([this] { tick_(real_clock().now()); });
+    call(tick_);
     lock.lock();
   }
-  if (last_) guarded(last_);
+  if (last_) call(last_);
 }
 
-void Ticker::guarded(const std::function<void()>& work) const {
+void Ticker::call(const Tick& work) const {
   try {
-    work();
+    work(real_clock().now());
   } catch (const std::exception& e) {
     log_quietly(LogLevel::Warning, name_ + ": " + e.what());
   }

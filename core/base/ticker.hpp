@@ -22,9 +22,9 @@ class Ticker {
   /// @param period  s before the first call, and from the end of each one to the next, at most a
   ///                day: what was missed is not caught up with.
   /// @param tick    gets real_clock().now().
-  /// @param last    called once, by the same thread, when it stops. Both outlive this.
+  /// @param last    the same, called once, by the same thread, when it stops.
   /// @throws std::system_error if there can be no thread.
-  Ticker(std::string name, double period, Tick tick, std::function<void()> last = {});
+  Ticker(std::string name, double period, Tick tick, Tick last = {});
   /// Calls stop().
   ~Ticker();
   Ticker(const Ticker&) = delete;
@@ -36,12 +36,11 @@ class Ticker {
 
  private:
   void run();
-  void guarded(const std::function<void()>& work) const;
+  void call(const Tick& work) const;
 
   std::string name_;
   std::chrono::duration<double> period_;
-  Tick tick_;
-  std::function<void()> last_;
+  Tick tick_, last_;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;

@@ -70,17 +70,6 @@ std::optional<std::string> used_up(const CellConfig& run, const BudgetUse& use) 
   return std::nullopt;
 }
 
-double seconds_left(const CellConfig& run, const BudgetUse& use, double ranks) {
-  double out = kMinute;
-  for (const BudgetRow& row : kBudgets) {
-    if (run.null(row.leaf) || row.part == &BudgetUse::store_bytes) continue;
-    const double left = row.limit(run, row.leaf) - use.*row.part;
-    const double rate = row.part == &BudgetUse::rank_seconds ? std::max(ranks, 1.0) : 1;
-    out = std::min(out, left / rate);
-  }
-  return std::max(out, 0.0);
-}
-
 std::optional<std::string> store_problem(const CellConfig& run, double there, double more) {
   const BudgetRow& row = kBudgets[2];
   if (run.null(row.leaf) || std::isnan(more)) return std::nullopt;

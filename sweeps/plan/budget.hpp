@@ -26,9 +26,6 @@ bool has_budget(const CellConfig& run);
 /// while all of them have something left.
 std::optional<std::string> used_up(const CellConfig& run, const BudgetUse& use);
 
-/// Seconds until wall time or hours can be used up, by this many ranks; at most a minute.
-double seconds_left(const CellConfig& run, const BudgetUse& use, double ranks);
-
 /// Why the sweep does not fit into budget.store_bytes. @param there  bytes in the store.
 /// @param more  bytes predicted for what is missing; NaN = not known, which is no reason.
 std::optional<std::string> store_problem(const CellConfig& run, double there, double more);

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "core/base/fault_point.hpp"
 #include "core/base/log.hpp"
@@ -84,11 +85,16 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   watchdog.enter(WorkPhase::Auditing);
   run.permit = pass_audits(world, sweep, wanted, usable_memory_bytes(local_size) / 2, run.progress);
   std::optional<BudgetGuard> budget;
+  std::optional<Ticker> spending;
   if (watches_budget(order, world, sweep)) {
-    budget.emplace(sweep, store, world.size(), [](const std::string& why) {
+    budget.emplace(sweep, store, world.size(), real_clock().now(), [](const std::string& why) {
+      request_stop();  // first: a terminal may take no line
       log(LogLevel::Error, why);
-      request_stop();
     });
+    budget->tick(real_clock().now());  // before anything is trained
+    spending.emplace(
+        "budget", BudgetGuard::kPeriod, [&](double now) { budget->tick(now); },
+        [&](double now) { budget->end(now); });
   }
   watchdog.enter(WorkPhase::Waiting);  // what has no team, or is over, waits for all others
   TeamOutcome outcome{.stopped = on_any(world, run.permit.stopped || stop_requested())};

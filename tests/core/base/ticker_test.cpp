@@ -69,7 +69,7 @@ TEST(Ticker, AStopWaitsForTheCallThatRunsAndThenCallsTheLastOnce) {
         real_clock().wait(0.05);
         order += '.';
       },
-      [&] { order += 'l'; });
+      [&](double) { order += 'l'; });
   begun.get_future().wait();
   ticker.stop();
   EXPECT_TRUE(order.ends_with(".l")) << order;
@@ -90,7 +90,7 @@ TEST(Ticker, WhatIsThrownIsLoggedAndEndsNothing) {
           calls.add(now);
           throw std::runtime_error("no disk");
         },
-        [&] {
+        [&](double) {
           closed = true;
           throw std::runtime_error("no end");
         });

@@ -37,14 +37,6 @@ TEST(Budget, EachIsUsedUpByItsOwnNumber) {
   EXPECT_TRUE(names(used_up(bytes, {.store_bytes = 2 * kMiB}), "budget.store_bytes is used up"));
 }
 
-TEST(Budget, TheNextLookIsWhenOneMayBeUsedUp) {
-  const CellConfig run = make_config({{"budget.gpu_hours", 1}, {"budget.wall_time", "1:00:00"}});
-  EXPECT_EQ(seconds_left(run, {}, 4), 60);
-  EXPECT_EQ(seconds_left(run, {.wall = 3590}, 4), 10);
-  EXPECT_EQ(seconds_left(run, {.rank_seconds = 3580}, 4), 5);
-  EXPECT_EQ(seconds_left(run, {.wall = 4000}, 4), 0);
-}
-
 TEST(Budget, ASweepThatNeedsMoreThanTheStoreMayHoldIsRefused) {
   const CellConfig run = make_config({{"budget.store_bytes", "10M"}});
   EXPECT_FALSE(store_problem(run, 4 * kMiB, 6 * kMiB));
