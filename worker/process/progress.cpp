@@ -1,14 +1,12 @@
 #include "worker/process/progress.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
-#include "core/base/held_signals.hpp"
 #include "core/base/log.hpp"
 #include "core/base/nan.hpp"
 #include "core/base/output.hpp"
@@ -23,10 +21,9 @@ constexpr double kLogSeconds = 60, kStepRecordSeconds = 1;
 constexpr double kPlainSeconds = 10, kPlainMost = 60, kPlainShare = 1.0 / 30;
 constexpr double kResultSeconds = 5;  // other runs may train cells of this store
 
-/// How often the thread looks. Many ranks share one disk.
-std::chrono::milliseconds period(const ProgressOptions& o) {
-  if (o.ranks == 1) return std::chrono::milliseconds(200);
-  return std::chrono::milliseconds(std::clamp(10 * o.ranks, 300, 5000));
+/// s between two looks. Many ranks share one disk.
+double period(const ProgressOptions& o) {
+  return o.ranks == 1 ? 0.2 : std::clamp(0.01 * o.ranks, 0.3, 5.0);
 }
 
 }  // namespace
@@ -48,7 +45,8 @@ Progress::Progress(ProgressOptions options, LiveSweep sweep)
     terminal_ = Terminal::find();
     if (!terminal_) options_.style = ProgressStyle::Plain;
   }
-  thread_ = thread_without_signals([this] { run(); });
+  ticker_.emplace(
+      "display", period(options_), [this](double) { turn(false); }, [this](double) { turn(true); });
 }
 
 Progress::~Progress() {
@@ -56,12 +54,7 @@ Progress::~Progress() {
 }
 
 void Progress::close() {
-  {
-    const std::lock_guard lock(mutex_);
-    closing_ = true;
-  }
-  wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  ticker_->stop();
 }
 
 void Progress::plan(std::vector<std::vector<std::size_t>> jobs, std::size_t teams) {
@@ -159,22 +152,6 @@ void Progress::say(const std::string& line) {
   log_quietly(LogLevel::Info, line);
   const std::lock_guard lock(mutex_);
   outbox_.push_back({.kind = LiveKind::Note, .rank = options_.rank, .text = line});
-}
-
-void Progress::run() {
-  const auto wait = period(options_);
-  for (bool last = false; !last;) {
-    {
-      std::unique_lock lock(mutex_);
-      wake_.wait_for(lock, wait, [this] { return closing_; });
-      last = closing_;
-    }
-    try {
-      turn(last);
-    } catch (const std::exception& e) {  // no display is worth a crash
-      log_quietly(LogLevel::Warning, std::string("display: ") + e.what());
-    }
-  }
 }
 
 void Progress::turn(bool last) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -9,11 +8,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "core/base/clock.hpp"
 #include "core/base/terminal.hpp"
+#include "core/base/ticker.hpp"
 #include "sweeps/live/live_board.hpp"
 #include "sweeps/live/live_sweep.hpp"
 
@@ -85,7 +84,6 @@ class Progress {
  private:
   LiveEvent event(LiveKind kind, std::string text) const;  // of the present job
   void post(LiveEvent event);
-  void run();
   void turn(bool last);
   void tell_watchers(const std::vector<LiveEvent>& told, const std::optional<LiveEvent>& newest);
   void hear(const LiveEvent& event);
@@ -95,9 +93,7 @@ class Progress {
 
   ProgressOptions options_;
   Stopwatch since_begin_;
-  std::mutex mutex_;  // of what follows, up to thread_
-  std::condition_variable wake_;
-  bool closing_ = false;
+  std::mutex mutex_;  // of what follows, up to sweep_
   std::vector<LiveEvent> outbox_;
   std::optional<LiveEvent> newest_;  // a step or phase that a later one may replace
   LiveEvent job_;                    // the present one, empty between jobs
@@ -105,7 +101,7 @@ class Progress {
   std::vector<std::vector<std::size_t>> plan_;
   std::size_t teams_ = 0;
 
-  // The thread's own.
+  // The ticker's own.
   LiveSweep sweep_;
   std::optional<LiveBoard> board_, tells_;
   std::optional<Terminal> terminal_;
@@ -115,7 +111,7 @@ class Progress {
   bool stopping_ = false;
   double last_plain_ = 0, last_results_ = 0;
   Stopwatch since_told_;
-  std::thread thread_;
+  std::optional<Ticker> ticker_;
 };
 
 }  // namespace depthgrid
