@@ -41,6 +41,14 @@ bool stop_requested() noexcept {
   return requested != 0;
 }
 
+bool stop_requested_within(double seconds, const Clock& clock) {
+  constexpr double kLook = 0.05;
+  for (const double end = clock.now() + seconds; !stop_requested() && clock.now() < end;) {
+    clock.wait(kLook);
+  }
+  return stop_requested();
+}
+
 void request_stop() noexcept {
   requested = 1;
 }

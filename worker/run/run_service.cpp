@@ -1,12 +1,10 @@
 #include "worker/run/run_service.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -121,20 +119,18 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   return failed > 0 ? ExitCode::Partial : ExitCode::Done;
 }
 
-/// How long who loses a connection leaves the note of the end to the rank that has broken it.
-constexpr std::chrono::seconds kForTheCulprit(1);
+/// s for which who loses a connection leaves the note of the end to the rank that has broken it.
+constexpr double kForTheCulprit = 1;
+/// s for which a rank leaves the report of its error to the first rank, which ends the others.
+constexpr double kForTheFirst = 2;
 
 /// Reports an error that ends this rank, and with it all others. Several may meet the same one at
 /// the same moment, such as a refused resume: then the first rank tells it, and ends those that
 /// wait.
 void report_alone(const Collective& world, const UserError& error) {
-  using namespace std::chrono_literals;
   const bool waits = world.rank() != 0 && !stop_requested();
-  for (int i = 0; waits && i < 40; ++i) {
-    if (stop_requested()) return log_quietly(LogLevel::Error, error.what());
-    std::this_thread::sleep_for(50ms);
-  }
-  log(LogLevel::Error, error.what());
+  const bool told = waits && stop_requested_within(kForTheFirst);
+  (told ? log_quietly : log)(LogLevel::Error, error.what());
 }
 
 /// run_sweep(); an error that nobody expected counts as a crash of the cells that it ends, a kernel
@@ -162,7 +158,7 @@ ExitCode run_marked(const RunOrder& order, Collective& world, int local_rank, in
     if (is_of_machine(fault)) {
       // Who loses a connection does not know which of its ends is at fault.
       if (fault == DeviceFault::Link) {
-        std::this_thread::sleep_for(kForTheCulprit);
+        real_clock().wait(kForTheCulprit);
         note_end(static_cast<int>(ExitCode::Infrastructure), false);
       }
       throw NodeError(

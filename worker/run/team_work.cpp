@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
-#include <thread>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -26,11 +25,7 @@
 namespace depthgrid {
 namespace {
 
-void wait_for_others() {
-  for (int i = 0; i < 10 && !stop_requested(); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-}
+constexpr double kLookSeconds = 0.5;  // until the next look for a job, while others have them all
 
 /// Seconds for which a launch waits for cells that living processes hold: until those that were
 /// left free of a job that others hold in part may be taken, and until an owner that does not live
@@ -177,7 +172,7 @@ TeamOutcome lead_team(RunContext& run, const RunOrder& order, std::vector<FusedJ
                !queue.may_inherit()) {
       break;  // its supervisor has better use for these cores
     } else {
-      wait_for_others();
+      stop_requested_within(kLookSeconds);
     }
     if (queue.failed() > failed_before) streak.failed();
     if (const auto why = streak.over()) {
