@@ -19,8 +19,8 @@ class Ticker {
   using Tick = std::function<void(double now)>;
 
   /// @param name    of the work, in the log: what it throws is logged there, and ends nothing.
-  /// @param period  s before the first call, and from the end of each one to the next, at most a
-  ///                day: what was missed is not caught up with.
+  /// @param period  s before the first call, and from the end of each one to the next: what was
+  ///                missed is not caught up with.
   /// @param tick    gets real_clock().now().
   /// @param last    the same, called once, by the same thread, when it stops.
   /// @throws std::system_error if there can be no thread.
