@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kMinute = 60, kHour = 3600, kMiB = 1024.0 * 1024.0;
+constexpr double kHour = 3600, kMiB = 1024.0 * 1024.0;
 
 std::string time_text(double seconds) {
   return short_seconds(seconds);
@@ -125,19 +125,6 @@ BudgetUse used_so_far(const Sweep& sweep, const fs::path& store) {
       .wall = slot_sums(store).wall,
       .rank_seconds = sweep_numbers(list_store(Store::open(store), store.string(), &sweep)).used,
       .store_bytes = folder_bytes(store)};
-}
-
-BudgetMeter::BudgetMeter(const CellConfig& run, fs::path store, BudgetUse before)
-    : run_(run), store_(std::move(store)), before_(before), use_(before) {}
-
-std::optional<std::string> BudgetMeter::look(double wall, double rank_seconds) {
-  use_.wall = before_.wall + wall;
-  use_.rank_seconds = before_.rank_seconds + rank_seconds;
-  if (wall - measured_ >= kMinute && !run_.null("budget.store_bytes")) {
-    measured_ = wall;
-    use_.store_bytes = folder_bytes(store_);
-  }
-  return used_up(run_, use_);
 }
 
 }  // namespace depthgrid

@@ -4,16 +4,19 @@
 #include "core/base/log.hpp"
 
 namespace depthgrid {
+namespace {
+
+constexpr double kMinute = 60;
+
+}  // namespace
 
 UseCount::UseCount(const Sweep& sweep, const Store& store, bool cards, double now,
                    const Processes& processes)
-    : store_(store), made_(now) {
+    : run_(sweep.run), store_(store), made_(now) {
   const ProcessIdentity self = processes.self();
   record_.name = self.host + "-" + self.uuid;
   record_.cards = cards;
-  if (has_budget(sweep.run)) {
-    meter_.emplace(sweep.run, store.root(), used_so_far(sweep, store.root()));
-  }
+  if (has_budget(run_)) before_ = used_so_far(sweep, store.root());
 }
 
 void UseCount::count(double now, const SlotUse& use) {
@@ -25,7 +28,6 @@ void UseCount::count(double now, const SlotUse& use) {
 }
 
 void UseCount::keep(bool at_once) {
-  constexpr double kMinute = 60;
   if (!at_once && record_.wall - kept_ < kMinute) return;
   kept_ = record_.wall;
   try {
@@ -36,8 +38,14 @@ void UseCount::keep(bool at_once) {
 }
 
 std::optional<std::string> UseCount::spent_now() {
-  if (spent_ || !meter_) return std::nullopt;
-  auto why = meter_->look(record_.wall, rank_seconds_);
+  if (spent_ || !before_) return std::nullopt;
+  if (record_.wall - measured_ >= kMinute && !run_.null("budget.store_bytes")) {
+    measured_ = record_.wall;
+    before_->store_bytes = folder_bytes(store_.root(), store_.fs());
+  }
+  auto why = used_up(run_, {.wall = before_->wall + record_.wall,
+                            .rank_seconds = before_->rank_seconds + rank_seconds_,
+                            .store_bytes = before_->store_bytes});
   spent_ = why.has_value();
   return why;
 }

@@ -33,16 +33,19 @@ class UseCount {
   /// Writes the record, if the last one is a minute old. @param at_once  a younger one, too.
   void keep(bool at_once);
 
-  /// Why a budget is used up by what is counted; nothing before and after that is first seen.
+  /// Why a budget is used up by what is counted; nothing before and after that is first seen. The
+  /// store is measured once a minute.
   std::optional<std::string> spent_now();
   bool spent() const noexcept { return spent_; }
 
  private:
+  const CellConfig& run_;
   const Store& store_;
-  double made_, kept_ = 0;   // s by the caller's clock; of what is counted
-  double rank_seconds_ = 0;  // of this run
+  double made_;                     // by the caller's clock
+  double kept_ = 0, measured_ = 0;  // s of what is counted: of the record, of the store's size
+  double rank_seconds_ = 0;         // of this run
   SlotRecord record_;
-  std::optional<BudgetMeter> meter_;
+  std::optional<BudgetUse> before_;  // of earlier runs; its bytes: when last measured
   bool spent_ = false;
 };
 

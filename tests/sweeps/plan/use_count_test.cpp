@@ -1,6 +1,7 @@
 #include "sweeps/plan/use_count.hpp"
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <utility>
 
@@ -108,6 +109,18 @@ TEST_F(Counted, WhatEarlierRunsHaveKeptCounts) {
   EXPECT_FALSE(use.spent_now());
   use.count(kBegin + 10, {});
   EXPECT_TRUE(use.spent_now());
+}
+
+TEST_F(Counted, TheStoreIsMeasuredOnceAMinute) {
+  limit("budget.store_bytes", "1M");
+  UseCount use = begun();
+  std::ofstream(store_.root() / "large") << std::string(1 << 20, 'x');
+  use.count(kBegin + 59, {});
+  EXPECT_FALSE(use.spent_now());
+  use.count(kBegin + 60, {});
+  const auto why = use.spent_now();
+  ASSERT_TRUE(why);
+  EXPECT_NE(why->find("budget.store_bytes"), why->npos) << *why;
 }
 
 TEST_F(Counted, WithoutABudgetNothingIsUsedUp) {
