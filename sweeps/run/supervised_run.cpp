@@ -183,12 +183,14 @@ class SweepBackend final : public SupervisorBackend {
 
   bool settled(std::size_t row) override { return states_.settled(row); }
   bool done(std::size_t row) const override { return states_.done(row); }
-  std::int64_t checkpoint(std::size_t row) const override { return states_.checkpoint(row); }
+  std::int64_t progress(const LaunchPlan& plan) const override {
+    return progress_measure(store_, plan.cells);
+  }
   bool inherit(const LaunchPlan& plan) override {
     return inherit_cells(store_, leases_, plan.cells);
   }
-  void set_aside(const LaunchPlan& plan, const LaunchRecord& last,
-                 const std::string& why) override {
+  void report_failed(const LaunchPlan& plan, const LaunchRecord& last,
+                     const std::string& why) override {
     report_failures(sweep_, store_, leases_, plan, last, why);
   }
 
@@ -297,7 +299,7 @@ SupervisedEnd run_supervised(const SupervisedRun& run, StopWatch& signals, Event
               .launches = std::ssize(launches),
               .slots = options.slots,
               .restart = options.restart});
-  Supervisor supervisor(std::move(launches), store.root(), leases, std::move(options),
+  Supervisor supervisor(launches, store.root(), leases, std::move(options),
                         retry_options(sweep.run), backend);
   slots.begin(supervisor);
   const ExitCode code = supervisor.run();
