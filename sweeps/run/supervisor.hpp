@@ -81,7 +81,6 @@ class Supervisor {
   Supervisor(const std::vector<LaunchPlan>& launches, const std::filesystem::path& store,
              LeaseKeeper& leases, SupervisorOptions options, RetryOptions retries,
              SupervisorBackend& backend);
-  ~Supervisor();
 
   /// Done, Partial if launches were given up, TempFail after a stop, or the code of what ended it.
   ExitCode run();
@@ -91,7 +90,19 @@ class Supervisor {
   std::int64_t slots() const noexcept { return slots_.all(); }
 
  private:
-  struct Watched;
+  /// A launch that runs.
+  struct Watched {
+    std::size_t index;
+    std::int64_t attempt;
+    Lease lease;
+    SlotShare share;
+    std::unique_ptr<RunningLaunch> process;
+    double begun;
+    HangJudge judge;
+    std::int64_t progress;   // of its cells, when it began
+    std::int64_t oom_kills;  // of the control group then
+    bool hung = false;
+  };
   bool start_one();
   bool begin(std::size_t index);
   void watch();
