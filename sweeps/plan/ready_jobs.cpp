@@ -37,10 +37,7 @@ ReadyJobs::ReadyJobs(const std::vector<FusedJob>& jobs) : ReadyJobs(needs_of(job
 void ReadyJobs::add(const std::vector<JobNeeds>& jobs, double not_before) {
   const std::size_t first = jobs_.size();
   for (const JobNeeds& needs : jobs) {
-    jobs_.push_back({.ranks = needs.ranks,
-                     .bytes = needs.bytes,
-                     .alone = needs.alone,
-                     .not_before = not_before});
+    jobs_.push_back({.needs = needs, .not_before = not_before});
   }
   left_ += jobs.size();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -55,16 +52,15 @@ void ReadyJobs::add(const std::vector<JobNeeds>& jobs, double not_before) {
 
 void ReadyJobs::move(std::size_t job, State to) {
   Job& moved = jobs_[job];
-  const std::pair kind{moved.ranks, moved.alone};
-  const std::int64_t alone = moved.alone ? 1 : 0;
+  const std::pair kind{moved.needs.ranks, moved.needs.alone};
   if (moved.state == State::Ready) ready_[kind].erase(job);
   if (moved.state == State::Resting) resting_.erase({moved.not_before, job});
-  if (moved.state == State::Taken && taken_.erase(job) != 0) alone_taken_ -= alone;
+  if (moved.state == State::Taken) taken_.erase(job);
   if (moved.state == State::Done) ++left_;
   moved.state = to;
   if (to == State::Ready) ready_[kind].insert(job);
   if (to == State::Resting) resting_.emplace(moved.not_before, job);
-  if (to == State::Taken && taken_.insert(job).second) alone_taken_ += alone;
+  if (to == State::Taken) taken_.insert(job);
   if (to == State::Done) --left_;
 }
 
@@ -81,14 +77,15 @@ std::optional<std::size_t> ReadyJobs::take(std::int64_t ranks, double now) {
   while (!resting_.empty() && resting_.begin()->first <= now) {
     move(resting_.begin()->second, State::Ready);
   }
-  if (alone_taken_ > 0) return std::nullopt;
+  // One that must be alone is the only one that is taken.
+  if (!taken_.empty() && jobs_[*taken_.begin()].needs.alone) return std::nullopt;
   const bool limited = memory_bytes_ > 0 && !taken_.empty();
   double bytes = 0;
   if (limited) {
-    for (const std::size_t job : taken_) bytes += jobs_[job].bytes;
+    for (const std::size_t job : taken_) bytes += jobs_[job].needs.bytes;
   }
   const auto fits = [&](std::size_t job) {
-    const double all = bytes + jobs_[job].bytes;
+    const double all = bytes + jobs_[job].needs.bytes;
     return !limited || std::isnan(all) || all <= memory_bytes_;
   };
   std::optional<std::size_t> first;
@@ -149,7 +146,7 @@ bool ReadyJobs::any_within(std::int64_t ranks) const {
   const auto ready = [&](const auto& kind) {
     return kind.first.first <= ranks && !kind.second.empty();
   };
-  const auto rests = [&](const auto& timed) { return jobs_[timed.second].ranks <= ranks; };
+  const auto rests = [&](const auto& timed) { return jobs_[timed.second].needs.ranks <= ranks; };
   return std::ranges::any_of(ready_, ready) || std::ranges::any_of(resting_, rests);
 }
 

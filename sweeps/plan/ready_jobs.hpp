@@ -64,11 +64,9 @@ class ReadyJobs {
  private:
   enum class State : std::uint8_t { Waiting, Resting, Ready, Taken, Done };
   struct Job {
-    std::int64_t ranks = 1;
-    double bytes = 0;
-    bool alone = false;
-    State state = State::Waiting;
+    JobNeeds needs;
     double not_before = 0;
+    State state = State::Waiting;
     std::size_t sources = 0;               // that are not done
     std::vector<std::size_t> followers{};  // which start from it
   };
@@ -81,7 +79,6 @@ class ReadyJobs {
   std::map<std::pair<std::int64_t, bool>, std::set<std::size_t>> ready_;  // by ranks and `alone`
   std::set<std::pair<double, std::size_t>> resting_;                      // by their times
   std::set<std::size_t> taken_;
-  std::int64_t alone_taken_ = 0;
   std::size_t left_ = 0;
 };
 
