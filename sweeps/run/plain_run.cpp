@@ -9,14 +9,13 @@
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/machine.hpp"
-#include "storage/files/process_identity.hpp"
-#include "storage/hdf5/checkpoint.hpp"
+#include "core/base/processes.hpp"
 #include "storage/plan_sequence.hpp"
 #include "storage/store.hpp"
 #include "sweeps/launch/launch_record.hpp"
 #include "sweeps/orders/worker_command.hpp"
 #include "sweeps/queue/cell_orders.hpp"
-#include "sweeps/report/chosen_cells.hpp"
+#include "sweeps/queue/remaining_cells.hpp"
 #include "sweeps/run/foreground_run.hpp"
 #include "sweeps/run/run_end.hpp"
 #include "sweeps/slurm/slurm_client.hpp"
@@ -24,8 +23,7 @@
 namespace depthgrid {
 namespace {
 
-/// Whether cells are left without a result and without a standing failure, once one has been begun;
-/// `reached` grows with every result, report and newer checkpoint.
+/// Whether cells are left without a result and without a standing failure, once one has been begun.
 RunState state_of_run(const RunRequest& request, std::size_t before) {
   RunState out{.goes_on = false};
   try {
@@ -33,16 +31,13 @@ RunState state_of_run(const RunRequest& request, std::size_t before) {
     const Store store = Store::open(request.store);
     if (!has_plan(store)) return out;
     const Sweep planned = request.planned_sweep();
-    const std::vector<bool> chosen = chosen_cells(planned, request.order.only);
+    const std::vector<bool> left = remaining_cells(planned, store, request.order.only, {});
+    std::vector<CellId> cells;
     for (std::size_t row = 0; row < planned.cells.size(); ++row) {
-      if (!chosen[row]) continue;
-      const CellId& id = planned.cells[row].id;
-      const bool done = store.completed(id);
-      const auto failure = store.newest_failure(id);
-      out.goes_on = out.goes_on || (!done && !failure_stands(store, id));
-      out.reached += ((done ? 1 : 0) + (failure ? failure->generation : 0)) << 32;
-      if (!done) out.reached += newest_step(store.cell_path(id), store.fs());
+      const CellId& id = cells.emplace_back(planned.cells[row].id);
+      out.goes_on = out.goes_on || (left[row] && !failure_stands(store, id));
     }
+    out.reached = progress_measure(store, cells);
   } catch (const Error& e) {  // what cannot be read now is left as it is
     log(LogLevel::Debug, e.what());
     return {.goes_on = false};

@@ -132,6 +132,18 @@ void Supervisor::keep_records() {
   }
 }
 
+/// Records that there was no room for are tried for the last time.
+ExitCode Supervisor::ended_with(ExitCode code) {
+  for (const LaunchRecord& record : std::exchange(unwritten_, {})) {
+    try {
+      keep_record(store_, record, leases_.fs());
+    } catch (const StorageError& error) {
+      backend_.say(fmt::format("how launch {} ended is not recorded: {}", record.id, error.what()));
+    }
+  }
+  return code;
+}
+
 /// @param words  why something could not be written. @return false if the run should end.
 bool Supervisor::waits_for_disk(const std::string& words) {
   const double now = backend_.now();
@@ -216,7 +228,7 @@ ExitCode Supervisor::run() {
                running_.empty() ? "" : "stopping: launches write their checkpoints");
     }
     if (stopping_since_ >= 0) {
-      if (running_.empty()) return code_;
+      if (running_.empty()) return ended_with(code_);
       if (backend_.now() - stopping_since_ > options_.grace) {
         for (const auto& launch : running_) launch->process->kill();
       }
@@ -224,7 +236,7 @@ ExitCode Supervisor::run() {
       const bool late = backend_.time_left() <= 0;
       if (!late) or_end([&] { start_what_may(); });
       if (running_.empty() && (late || !queue_.any_within(slots_.all()))) {
-        if (!queue_.left_within(slots_.all())) return code_at_end();
+        if (!queue_.left_within(slots_.all())) return ended_with(code_at_end());
         if (late) {
           end_with(ExitCode::TempFail,
                    "the allocation ends too soon for another launch; the rest is left to others");

@@ -112,6 +112,7 @@ class Supervisor {
   void try_again(std::size_t index, const LaunchRecord& record, const RetryBook::Verdict& verdict);
   void note_success(const LaunchPlan& plan);
   void keep_records();
+  ExitCode ended_with(ExitCode code);
   bool waits_for_disk(const std::string& words);
   void start_what_may();
   void stop_all();

@@ -1,5 +1,6 @@
 // What a supervisor may start at a time: beside what, on which cores, with how much disk and time.
 #include <cerrno>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -52,6 +53,24 @@ TEST(SupervisorRoom, ALaunchThatGetsOnEndsThePauseEvenIfItsRecordHasNoRoomThen) 
   EXPECT_GT(world.now(), 310) << "a pause of its own, with all its time";
   EXPECT_EQ(records, 3) << "that of a, twice, and that of b";
   EXPECT_EQ(launch_records(world.folder()).size(), world.started.size());
+}
+
+TEST(SupervisorRoom, TheLastRecordIsTriedOnceMoreBeforeItLeaves) {
+  SupervisorOptions options = slots(1);
+  options.disk_wait = 300;
+  const PretendedFs disk;
+  World world(launches(1), options, disk);
+  world.plays("a", {{.seconds = 12}});
+  bool first = true;
+  disk.state().before = [&](const PretendedFs::Call& call) {
+    if (call.name != "rename" || call.path.extension() != ".json" || !std::exchange(first, false)) {
+      return;
+    }
+    disk.state().failing = disk.state().calls;
+    disk.state().error = ENOSPC;
+  };
+  EXPECT_EQ(world.run(), ExitCode::Done) << world.said;
+  EXPECT_EQ(launch_records(world.folder()).size(), 1U);
 }
 
 TEST(SupervisorRoom, ALaunchThatMustBeAloneWaitsForAllOthersAndTheyForIt) {
