@@ -22,7 +22,7 @@
 
 #include "core/base/nan.hpp"
 #include "core/depth/integrator.hpp"
-#include "core/probe/attention/head_attention.hpp"
+#include "core/probe/attention/attention_probe.hpp"
 #include "core/probe/gates/gate_measures.hpp"
 #include "core/probe/lens/logit_lens_probe.hpp"
 #include "core/probe/lyapunov/kaplan_yorke.hpp"

@@ -159,5 +159,4 @@ TEST(UnicodeClasses, WhiteSpaceOfLinesAndWordsHasFourCharactersMore) {
 }
 
 }  // namespace gpt2_pieces_test
-
 }  // namespace depthgrid
