@@ -28,7 +28,7 @@
 #include "core/probe/lyapunov/kaplan_yorke.hpp"
 #include "core/probe/lyapunov/lyapunov_probe.hpp"
 #include "core/probe/lyapunov/sequence_moments.hpp"
-#include "core/probe/solver/continuity.hpp"
+#include "core/probe/solver/solver_comparison.hpp"
 #include "core/probe/solver/solver_probe.hpp"
 #include "core/probe/ssm/ssm_probe.hpp"
 #include "core/probe/trajectory/class_means.hpp"
