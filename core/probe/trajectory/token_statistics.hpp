@@ -1,11 +1,24 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
 
 namespace depthgrid {
+
+/// How a number is distributed over tokens. NaN: there are none.
+struct TokenDistribution {
+  double mean = std::numeric_limits<double>::quiet_NaN();
+  double std = mean;  // root of the mean squared deviation (divided by n)
+  double p05 = mean, p50 = mean, p95 = mean;
+  double max = mean;
+};
+
+/// Exact: quantiles interpolate linearly between the order statistics, as NumPy's default does
+/// (Hyndman and Fan 1996, type 7).
+TokenDistribution distribution_of(std::vector<double> sample);
 
 /// Means of numbers per token over the tokens of each class. A token for which a number is
 /// undefined (NaN) does not count in its mean.
