@@ -31,7 +31,7 @@ constexpr Variable of_heads(std::string_view name, std::string_view long_name) {
 
 constexpr Variable of_products(std::string_view name, std::string_view long_name) {
   return {name,      "cell, probe_step, depth, head, singular_index", Float32, "1", long_name,
-          "weights", "core/probe/weights/product_spectrum.hpp",       true};
+          "weights", "core/probe/weights/weights_probe.hpp",          true};
 }
 
 constexpr Variable kProbeVariables[] = {

@@ -35,7 +35,7 @@
 #include "core/probe/trajectory/state_moments.hpp"
 #include "core/probe/trajectory/token_statistics.hpp"
 #include "core/probe/trajectory/trajectory_probe.hpp"
-#include "core/probe/weights/product_spectrum.hpp"
+#include "core/probe/weights/weights_probe.hpp"
 #include "tests/core/probe/fake_subject.hpp"
 #include "tests/core/probe/recorded_rows.hpp"
 

@@ -1,5 +1,5 @@
 // The small problems have the answers of the large ones.
-#include "core/probe/weights/product_spectrum.hpp"
+#include "core/probe/weights/weights_probe.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +23,7 @@
 #include "tests/support/verdict.hpp"
 
 namespace depthgrid::testing {
-namespace product_spectrum_test {
+namespace weights_probe_test {
 
 TEST(ProductSpectrum, SingularValuesAreThoseOfTheWholeProduct) {
   const at::Tensor a = at::randn({64, 16}, at::kFloat), b = at::randn({64, 16}, at::kFloat);
@@ -90,5 +90,5 @@ TEST(SpectralNorm, IsTheLargestSingularValueOfTallAndWideMatrices) {
   EXPECT_EQ(spectral_norm(at::zeros({3, 4})), 0);
 }
 
-}  // namespace product_spectrum_test
+}  // namespace weights_probe_test
 }  // namespace depthgrid::testing
