@@ -1,4 +1,4 @@
-#include "worker/run/exact_resume.hpp"
+#include "worker/run/team_work.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include "tests/worker/session/small_run.hpp"
 
 namespace depthgrid::testing {
-namespace exact_resume_test {
+namespace team_work_test {
 
 /// The claim of a cell as if it had a checkpoint of step 40, by that many ranks on that device.
 Claim claim_of(SmallRun& small, double ranks, const char* device) {
@@ -49,5 +49,5 @@ TEST(ExactResume, ACellThatBeginsMayHaveAnyTeam) {
   EXPECT_EQ(refusal(small, small.claim()), "");
 }
 
-}  // namespace exact_resume_test
+}  // namespace team_work_test
 }  // namespace depthgrid::testing
