@@ -93,9 +93,7 @@ int bench_verb(const Arguments& arguments) {
     }
   }
   if (line.has("cell")) order.from = weight_choice(line);
-  const std::vector<std::string> worker = worker_command("bench", order_text(order));
-  if (under_launcher()) become(worker);
-  return run_child(worker);
+  become(worker_command("bench", order_text(order)));
 }
 
 }  // namespace depthgrid

@@ -34,7 +34,7 @@ int eval_verb(const Arguments& arguments) {
   order.modes = line.words_of("mode");
   order.deciders = line.words_of("decider");
   if (line.has("split")) order.split = line.text_of("split");
-  return run_child(worker_command("eval", order_text(order)));
+  become(worker_command("eval", order_text(order)));
 }
 
 }  // namespace depthgrid

@@ -32,19 +32,14 @@ int export_verb(const Arguments& arguments) {
                  "export hidden=4,s0 results/tiny --at best --out best.safetensors"});
   weight_options(line)
       .text("out", "PATH", "file (native) or folder (hf-gpt2)")
-      .text("format", "safetensors", "the format; there is one")
       .text("layout", "NAME", "native (default) or hf-gpt2")
       .flag("json", "print JSON");
   if (!line.parse(arguments)) return 0;
-  if (line.has("format") && line.text_of("format") != "safetensors") {
-    throw UserError(ExitCode::Usage, "--format " + line.text_of("format") +
-                                         ": weights are written as safetensors only");
-  }
   ExportOrder order{.from = {}, .out = line.required("out"), .json = line.has("json")};
   require_writable_name(order.out);
   order.from = weight_choice(line);
   if (line.has("layout")) order.layout = line.text_of("layout");
-  return run_child(worker_command("export", order_text(order)));
+  become(worker_command("export", order_text(order)));
 }
 
 }  // namespace depthgrid

@@ -80,7 +80,7 @@ int generate_verb(const Arguments& arguments) {
   order.seed = line.number_of("seed", 0);
   order.control = control_of(line);
   order.json = line.has("json");
-  return run_child(worker_command("generate", order_text(order)));
+  become(worker_command("generate", order_text(order)));
 }
 
 }  // namespace depthgrid

@@ -77,7 +77,7 @@ int probe_verb(const Arguments& arguments) {
   }
   order.command = "depthgrid probe";
   for (const std::string& word : arguments) order.command += " " + shell_word(word);
-  return run_child(worker_command("probe", order_text(order)));
+  become(worker_command("probe", order_text(order)));
 }
 
 }  // namespace depthgrid

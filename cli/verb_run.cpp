@@ -20,7 +20,7 @@
 #include "sweeps/report/cell_log.hpp"
 #include "sweeps/report/chosen_cells.hpp"
 #include "sweeps/run/budget_check.hpp"
-#include "sweeps/run/restarted_run.hpp"
+#include "sweeps/run/plain_run.hpp"
 #include "sweeps/run/run_end.hpp"
 #include "sweeps/run/supervised_run.hpp"
 
@@ -63,8 +63,14 @@ int supervise_and_conclude(const SupervisedRun& run) {
 
 /// One worker, then the report.
 int run_and_conclude(const RunRequest& request) {
+  std::optional<StopWatch> signals(std::in_place);
   const std::size_t before = attempts_in(request.store);
-  const int code = run_restarted(request, before);
+  int code = 0;
+  {
+    EventLog events(request.store);
+    code = run_plain(request, before, *signals, events);
+  }
+  signals.reset();  // who has seen enough may interrupt the summary
   try {
     const bool failed = report_run(request, before, code);
     return code == 0 && failed ? number_of(ExitCode::Partial) : code;

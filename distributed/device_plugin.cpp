@@ -1,5 +1,8 @@
 #include "distributed/device_plugin.hpp"
 
+#include <cctype>
+#include <system_error>
+
 #include <dlfcn.h>
 
 #include <ATen/Context.h>
@@ -7,7 +10,6 @@
 #include "core/base/error.hpp"
 #include "core/base/subprocess.hpp"
 #include "distributed/cuda/plugin_abi.hpp"
-#include "distributed/gpu_driver.hpp"
 
 namespace depthgrid {
 namespace {
@@ -42,6 +44,15 @@ const PluginAbi& usable_plugin(const char* call) {
   std::string problem;
   if (plugin.abi->device_count(problem) == 0) throw BackendError("CUDA", call, 0, problem);
   return *plugin.abi;
+}
+
+/// Whether `name` is the device file of a GPU: "nvidia0", not "nvidiactl", which a driver without
+/// a card has too; "dxg" is the GPU of a Windows host.
+bool is_gpu(std::string_view name) {
+  constexpr std::string_view kPrefix = "nvidia";
+  if (name == "dxg") return true;
+  return name.starts_with(kPrefix) && name.size() > kPrefix.size() &&
+         std::isdigit(static_cast<unsigned char>(name[kPrefix.size()])) != 0;
 }
 
 }  // namespace
@@ -94,6 +105,30 @@ std::unique_ptr<DeviceKernels> make_device_kernels(const SegmentTable& table,
   const BlockSpans blocks{table.row_size(), table.blocks(), table.block_order(),
                           table.group_begin()};
   return usable_plugin("make_device_kernels").make_kernels(blocks, optimizer, scope.alone, cells);
+}
+
+bool shows_gpu(const DriverPlaces& places) {
+  std::error_code absent;
+  for (const auto& entry : std::filesystem::directory_iterator(places.devices, absent)) {
+    if (is_gpu(entry.path().filename().string())) return true;
+  }
+  const std::filesystem::directory_iterator cards(places.kernel, absent);
+  return !absent && cards != std::filesystem::directory_iterator();
+}
+
+std::optional<std::string> driver_problem(const DriverPlaces& places) {
+  if (!shows_gpu(places)) {
+    return "this machine has no NVIDIA GPU (there is no " + (places.devices / "nvidia0").string() +
+           ")";
+  }
+  void* const library = dlopen(places.library.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* const why = dlerror();
+    return "there is a GPU, but its driver cannot be used: " +
+           (why == nullptr ? places.library : std::string(why));
+  }
+  dlclose(library);
+  return std::nullopt;
 }
 
 }  // namespace depthgrid

@@ -223,6 +223,13 @@ void ChildProcess::signal_children(int number) const noexcept {
   for (pid_t child = 0; children >> child;) kill(child, number);
 }
 
+void ChildProcess::suspend() const noexcept {
+  if (code_) return;
+  signal_group(SIGSTOP);
+  siginfo_t seen{};
+  waitid(P_PID, static_cast<id_t>(id_), &seen, WSTOPPED | WEXITED | WNOWAIT);
+}
+
 int ChildProcess::end() noexcept {
   if (code_) return *code_;
   kill_group();

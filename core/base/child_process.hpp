@@ -108,6 +108,9 @@ class ChildProcess final : public Child {
   /// Kills what is there of it and waits for that. @return as poll()
   int end() noexcept;
 
+  /// Stops its group; returns once the child has stopped, or ended. SIGCONT continues it.
+  void suspend() const noexcept;
+
   /// The signal that has ended it; 0 before, and if it has an exit code.
   int by_signal() const noexcept { return by_signal_; }
 

@@ -86,7 +86,6 @@ void GradientBuckets::begin_next() {
 
 void GradientBuckets::finish() {
   armed_ = false;
-  begun_early_ = static_cast<std::int64_t>(next_);
   while (next_ < buckets_.size()) begin_next();
   next_ = 0;
   sync_.finish_sums();

@@ -37,8 +37,6 @@ class GradientBuckets {
   /// Begins what has not begun yet, and returns once all gradients are summed. Collective.
   void finish();
 
-  /// Buckets that had begun when the step's last finish() was called.
-  std::int64_t begun_early() const noexcept { return begun_early_; }
   std::int64_t size() const noexcept { return static_cast<std::int64_t>(buckets_.size()); }
 
  private:
@@ -57,7 +55,6 @@ class GradientBuckets {
   std::vector<Bucket> buckets_;  // last columns first
   std::vector<std::unique_ptr<Watch>> watches_;
   std::size_t next_ = 0;
-  std::int64_t begun_early_ = 0;
   bool armed_ = false;
 };
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/options/routing_options.hpp"
+#include "models/options/leaf_readers.hpp"
 
 namespace depthgrid {
 

@@ -17,12 +17,6 @@ E pick(const std::pair<std::string_view, E> (&table)[N], std::string_view word) 
   throw Error("no meaning for the word '" + std::string(word) + "'");
 }
 
-std::vector<bool> flags(const CellConfigs& cells, std::string_view path) {
-  std::vector<bool> out;
-  for (const CellConfig* c : cells) out.push_back(c->flag(path));
-  return out;
-}
-
 Activation activation(std::string_view word) {
   static constexpr std::pair<std::string_view, Activation> kWords[] = {
       {"gelu", Activation::Gelu},        {"gelu_tanh", Activation::GeluTanh},
@@ -177,7 +171,7 @@ InitOptions init(const CellConfigs& cells) {
 
 }  // namespace
 
-ModelOptions model_options(const std::vector<const CellConfig*>& cells) {
+ModelOptions model_options(const CellConfigs& cells) {
   static constexpr std::pair<std::string_view, Positions> kPositions[] = {
       {"learned", Positions::Learned}, {"rope", Positions::Rope}, {"none", Positions::None}};
   static constexpr std::pair<std::string_view, AttentionKind> kAttention[] = {

@@ -8,12 +8,12 @@
 #include <c10/core/Device.h>
 
 #include "core/config/axis_labels.hpp"
-#include "core/config/cell_config.hpp"
 #include "core/config/family_facts.hpp"
 #include "core/depth/depth_grid.hpp"
 #include "core/depth/tableau.hpp"
 #include "models/ops/per_cell_norm.hpp"
 #include "models/options/control_options.hpp"
+#include "models/options/leaf_readers.hpp"
 #include "models/options/routing_options.hpp"
 
 namespace depthgrid {
@@ -178,6 +178,6 @@ struct ModelOptions {
 
 /// Reads the model leaves of cells that share a structure.
 /// @param cells  at least one; structural leaves are taken from the first.
-ModelOptions model_options(const std::vector<const CellConfig*>& cells);
+ModelOptions model_options(const CellConfigs& cells);
 
 }  // namespace depthgrid

@@ -19,12 +19,6 @@ Decider decider_of(std::string_view word) {
 
 }  // namespace
 
-std::vector<double> reals(const CellConfigs& cells, std::string_view path) {
-  std::vector<double> out;
-  for (const CellConfig* c : cells) out.push_back(c->real(path));
-  return out;
-}
-
 std::optional<std::int64_t> RoutingOptions::index(std::int64_t layer) const {
   const auto at = std::ranges::find(layers, layer);
   if (at == layers.end()) return std::nullopt;

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/config/cell_config.hpp"
 #include "models/context/execution_mode.hpp"
+#include "models/options/leaf_readers.hpp"
 
 namespace depthgrid {
 
@@ -75,11 +75,6 @@ struct ModOptions {
 
 /// Even hidden width of a transition network: ratio · width, at least `least`.
 std::int64_t transition_width(double ratio, std::int64_t least, std::int64_t width);
-
-using CellConfigs = std::vector<const CellConfig*>;
-
-/// The real leaf `path` of each cell, (E).
-std::vector<double> reals(const CellConfigs& cells, std::string_view path);
 
 /// Layers and capacities of families that skip tokens (`tdt`, `mod`); empty for others.
 RoutingOptions routing_options(const CellConfigs& cells);

@@ -7,7 +7,7 @@ using enum DataType;
 constexpr std::string_view kSolverMethods = "cell, probe_step, solver_method";
 constexpr std::string_view kSolverComparison = "core/probe/solver/solver_comparison.hpp";
 constexpr std::string_view kAdaptiveSolve = "core/probe/solver/adaptive_solve.hpp";
-constexpr std::string_view kSolverPredictions = "core/probe/solver/prediction_distance.hpp";
+constexpr std::string_view kSolverPredictions = "core/probe/solver/solver_probe.cpp";
 constexpr std::string_view kNegativeControl = "core/probe/solver/independent_layers.hpp";
 constexpr std::string_view kSsmTransitions = "core/probe/ssm/transitions.hpp";
 constexpr std::string_view kSsmSteps = "cell, probe_step, depth";
@@ -46,9 +46,9 @@ constexpr Variable kFieldVariables[] = {
                kNegativeControl),
     {"solver_continuous", "cell, probe_step", Int8, "1",
      "flag: 0 undecided, 1 continuous, 2 not; by rk4's distance and order", "solver",
-     "core/probe/solver/continuity.hpp", true},
+     kSolverComparison, true},
     ssm_row("ssm_delta", kSsmStates, "step of each state in tokens",
-            "core/probe/state_space_layers.hpp"),
+            "core/probe/probe_subject.hpp"),
     ssm_row("ssm_spectral_radius", kSsmSteps, "spectral radius of the discrete transition",
             kSsmTransitions),
     ssm_row("ssm_memory_horizon", kSsmSteps,

@@ -19,13 +19,19 @@ constexpr Variable of_layers(std::string_view name, DataType type, std::string_v
 }
 
 constexpr Variable of_heads(std::string_view name, std::string_view long_name) {
-  return {name,        "cell, probe_step, depth, head",           Float32, "1", long_name,
-          "attention", "core/probe/attention/head_attention.hpp", true};
+  return {name,
+          "cell, probe_step, depth, head",
+          Float32,
+          "1",
+          long_name,
+          "attention",
+          "core/probe/attention/attention_probe.hpp",
+          true};
 }
 
 constexpr Variable of_products(std::string_view name, std::string_view long_name) {
   return {name,      "cell, probe_step, depth, head, singular_index", Float32, "1", long_name,
-          "weights", "core/probe/weights/product_spectrum.hpp",       true};
+          "weights", "core/probe/weights/weights_probe.hpp",          true};
 }
 
 constexpr Variable kProbeVariables[] = {

@@ -6,7 +6,6 @@ namespace {
 using enum DataType;
 
 constexpr std::string_view kPaths = "core/probe/trajectory/path_statistics.hpp";
-constexpr std::string_view kSpectrum = "core/probe/trajectory/spectrum.hpp";
 constexpr std::string_view kMoments = "core/probe/trajectory/state_moments.hpp";
 
 /// A number per token, averaged over the tokens of a class.
@@ -54,10 +53,10 @@ constexpr Variable kTrajectoryVariables[] = {
     of_steps("trajectory_cosine_state", "cosine of the states before and after the step"),
     of_states("trajectory_cosine_final", "cosine of the state and the final one"),
     {"trajectory_effective_rank", "cell, probe_step, depth_edge", Float32, "1",
-     "exponential of the entropy of the centred states' singular values", "trajectory", kSpectrum,
+     "exponential of the entropy of the centred states' singular values", "trajectory", kMoments,
      true},
     {"trajectory_participation_ratio", "cell, probe_step, depth_edge", Float32, "1",
-     "participation ratio of the centred states' squared singular values", "trajectory", kSpectrum,
+     "participation ratio of the centred states' squared singular values", "trajectory", kMoments,
      true},
     {"trajectory_cka", "cell, probe_step, depth_edge, depth_edge_b", Float32, "1",
      "linear CKA between depths, debiased", "trajectory, cka", kMoments, true},

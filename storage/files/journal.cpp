@@ -302,7 +302,6 @@ void Journal::end(AttemptOutcome outcome, std::int32_t exit_code) {
 void Journal::sync() {
   if (!log_) throw StorageError(file_, "the journal was closed by an earlier error: " + problem_);
   synced_ = options_.now();
-  ++syncs_;
   const int error = log_->sync_data();
   if (error == 0) return;
   try {

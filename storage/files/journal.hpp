@@ -108,9 +108,6 @@ class Journal {
   /// fdatasync. @throws StorageError; the journal is closed then.
   void sync();
 
-  /// Syncs made so far.
-  std::int64_t syncs() const noexcept { return syncs_; }
-
   const std::filesystem::path& file() const { return file_; }
 
  private:
@@ -122,8 +119,7 @@ class Journal {
   JournalOptions options_;
   const Fs* disk_;
   std::chrono::steady_clock::time_point synced_;  // time of the last sync
-  std::int64_t syncs_ = 0;
-  std::unique_ptr<OpenFile> log_;  // none once it is closed
+  std::unique_ptr<OpenFile> log_;                 // none once it is closed
   std::vector<std::int64_t> widths_;
   std::vector<std::byte> frame_;  // reused: a row needs no allocation
   JournalMark mark_;

@@ -4,7 +4,6 @@
 #include <exception>
 
 #include "core/base/error.hpp"
-#include "core/base/held_signals.hpp"
 #include "core/base/log.hpp"
 #include "storage/files/journal.hpp"
 #include "storage/files/publish.hpp"
@@ -27,16 +26,8 @@ LeaseKeeper::LeaseKeeper(const LeaseOptions& options, const Fs& disk)
     : options_(options),
       disk_(disk),
       identity_(this_process()),
-      thread_(thread_without_signals([this] { run(); })) {}
-
-LeaseKeeper::~LeaseKeeper() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  wake_.notify_all();
-  thread_.join();
-}
+      beats_("leases", std::chrono::duration<double>(options.ttl).count() / kBeatsPerTtl,
+             [this](double) { beat_all(); }) {}
 
 bool LeaseKeeper::stood_still(const std::filesystem::path& cell_dir, std::int64_t generation,
                               const std::string& heartbeat) {
@@ -136,15 +127,6 @@ std::optional<Lease> LeaseKeeper::try_acquire(const std::filesystem::path& cell_
     held_.push_back(held);
   }
   return Lease(std::move(held));
-}
-
-void LeaseKeeper::run() {
-  std::unique_lock lock(mutex_);
-  while (!wake_.wait_for(lock, options_.ttl / kBeatsPerTtl, [this] { return stop_; })) {
-    lock.unlock();  // the filesystem may be slow; acquiring must not wait for it
-    beat_all();
-    lock.lock();
-  }
 }
 
 void LeaseKeeper::beat_all() {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -9,10 +8,10 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "core/base/real_fs.hpp"
+#include "core/base/ticker.hpp"
 #include "storage/files/lease.hpp"
 #include "storage/files/process_identity.hpp"
 
@@ -34,8 +33,8 @@ class LeaseKeeper {
  public:
   /// @param disk  outlives it, and its leases.
   explicit LeaseKeeper(const LeaseOptions& options = {}, const Fs& disk = real_fs());
-  /// Ends the thread; leases still held are no longer kept alive.
-  ~LeaseKeeper();
+  /// Leases still held are no longer kept alive.
+  ~LeaseKeeper() = default;
   LeaseKeeper(const LeaseKeeper&) = delete;
   LeaseKeeper& operator=(const LeaseKeeper&) = delete;
 
@@ -76,17 +75,14 @@ class LeaseKeeper {
   bool free_after(const std::filesystem::path& cell_dir, std::int64_t last);
   void require_own(const std::filesystem::path& cell_dir, std::int64_t last) const;
   void withdraw(const std::filesystem::path& cell_dir, std::int64_t generation);
-  void run();
 
   LeaseOptions options_;
   const Fs& disk_;
   ProcessIdentity identity_;
   std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stop_ = false;
   std::map<std::filesystem::path, Seen> seen_;
   std::vector<std::weak_ptr<Lease::Held>> held_;
-  std::thread thread_;
+  Ticker beats_;
 };
 
 }  // namespace depthgrid

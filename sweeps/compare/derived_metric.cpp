@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,8 +12,8 @@
 
 #include "core/base/error.hpp"
 #include "storage/store.hpp"
+#include "sweeps/compare/design.hpp"
 #include "sweeps/compare/number_text.hpp"
-#include "sweeps/compare/rate_schedule.hpp"
 #include "sweeps/compare/statistics.hpp"
 #include "sweeps/report/table.hpp"
 
@@ -81,6 +82,17 @@ std::string counts_text(const ReadingCounts& counts) {
 /// Whether x lies inside the stretch from step 0 to the first evaluation after it.
 bool is_before_first_evaluation(const EvaluationCurve& curve, double x) {
   return curve.size() > 1 && curve.x().front() == 0 && x > 0 && x < curve.x()[1];
+}
+
+/// The value of a leaf of the training in a cell; null pointer if it is not known.
+const Value* trained_with(const Listing& listing, std::size_t row, std::string_view leaf) {
+  const Value* const own = level_of(listing, row, leaf);
+  return own != nullptr ? own : find_key(listing.constant, leaf);
+}
+
+std::optional<double> number_of(const Value* value) {
+  if (value == nullptr || !value->is_number()) return std::nullopt;
+  return value->number();
 }
 
 }  // namespace
@@ -238,6 +250,19 @@ DerivedMetric add_late_noise(Listing& listing, const CurvesByRow& all, const std
                             std::sqrt(squares / degrees));
   }
   return out;
+}
+
+bool rate_changes_after(const Listing& listing, std::size_t row, double step) {
+  const auto leaf = [&](std::string_view name) { return trained_with(listing, row, name); };
+  const Value* const kind = leaf("train.schedule.kind");
+  if (kind == nullptr) return true;
+  const double warmup = number_of(leaf("train.schedule.warmup_steps")).value_or(0);
+  if (step < warmup) return true;
+  const std::optional<double> decay = number_of(leaf("train.schedule.decay_steps"));
+  const bool flat = number_of(leaf("train.schedule.final_ratio")) == 1.0 || decay == 0.0;
+  if (plain_text(*kind) == "constant" || flat) return false;
+  const bool ends_with_the_training = plain_text(*kind) == "wsd" || !decay;
+  return ends_with_the_training || step < warmup + *decay;
 }
 
 }  // namespace depthgrid

@@ -55,4 +55,8 @@ DerivedMetric add_steps_to_target(Listing& listing, const CurvesByRow& curves,
 DerivedMetric add_late_noise(Listing& listing, const CurvesByRow& curves, const std::string& metric,
                              std::size_t k);
 
+/// Whether the learning rate of a cell still changes after this step, by train.schedule: in its
+/// warm-up, or before the end of its decay. True where the schedule is not known.
+bool rate_changes_after(const Listing& listing, std::size_t row, double step);
+
 }  // namespace depthgrid

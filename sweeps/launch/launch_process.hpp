@@ -1,5 +1,6 @@
 #pragma once
 
+#include <csignal>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +35,10 @@ class LaunchProcess final : public RunningLaunch {
   std::string node() override { return node_; }
   std::string cause() override { return cause_; }
   void ask_to_stop() override;
+  void pass_on(int signal) { child_.signal(signal); }
+  /// Stops its processes on this host, which continue with resume().
+  void suspend() { child_.suspend(); }
+  void resume() { child_.signal_group(SIGCONT); }
   void kill() override { child_.kill_group(); }
   /// Before that, its ranks on this host write to its log where they are. srun's are left out: it
   /// would take the signal as an order to end them.

@@ -30,8 +30,9 @@ struct LaunchRecord {
   std::string last_words;  // of the log, if it failed
 };
 
-/// Ids of preparations, which are launches like others, begin with this.
+/// Ids of preparations, and of workers of plain runs, which are launches like others, begin so.
 inline constexpr const char* kPreparationId = "prepare-";
+inline constexpr const char* kPlainRunId = "run-";
 
 /// The folder of a launch.
 std::filesystem::path launch_folder(const std::filesystem::path& store, const std::string& id);

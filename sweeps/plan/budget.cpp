@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kMinute = 60, kHour = 3600, kMiB = 1024.0 * 1024.0;
+constexpr double kHour = 3600, kMiB = 1024.0 * 1024.0;
 
 std::string time_text(double seconds) {
   return short_seconds(seconds);
@@ -68,17 +68,6 @@ std::optional<std::string> used_up(const CellConfig& run, const BudgetUse& use) 
         row.leaf, row.text(use.*row.part), row.text(limit), row.leaf);
   }
   return std::nullopt;
-}
-
-double seconds_left(const CellConfig& run, const BudgetUse& use, double ranks) {
-  double out = kMinute;
-  for (const BudgetRow& row : kBudgets) {
-    if (run.null(row.leaf) || row.part == &BudgetUse::store_bytes) continue;
-    const double left = row.limit(run, row.leaf) - use.*row.part;
-    const double rate = row.part == &BudgetUse::rank_seconds ? std::max(ranks, 1.0) : 1;
-    out = std::min(out, left / rate);
-  }
-  return std::max(out, 0.0);
 }
 
 std::optional<std::string> store_problem(const CellConfig& run, double there, double more) {
@@ -136,19 +125,6 @@ BudgetUse used_so_far(const Sweep& sweep, const fs::path& store) {
       .wall = slot_sums(store).wall,
       .rank_seconds = sweep_numbers(list_store(Store::open(store), store.string(), &sweep)).used,
       .store_bytes = folder_bytes(store)};
-}
-
-BudgetMeter::BudgetMeter(const CellConfig& run, fs::path store, BudgetUse before)
-    : run_(run), store_(std::move(store)), before_(before), use_(before) {}
-
-std::optional<std::string> BudgetMeter::look(double wall, double rank_seconds) {
-  use_.wall = before_.wall + wall;
-  use_.rank_seconds = before_.rank_seconds + rank_seconds;
-  if (wall - measured_ >= kMinute && !run_.null("budget.store_bytes")) {
-    measured_ = wall;
-    use_.store_bytes = folder_bytes(store_);
-  }
-  return used_up(run_, use_);
 }
 
 }  // namespace depthgrid

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -26,9 +25,6 @@ bool has_budget(const CellConfig& run);
 /// while all of them have something left.
 std::optional<std::string> used_up(const CellConfig& run, const BudgetUse& use);
 
-/// Seconds until wall time or hours can be used up, by this many ranks; at most a minute.
-double seconds_left(const CellConfig& run, const BudgetUse& use, double ranks);
-
 /// Why the sweep does not fit into budget.store_bytes. @param there  bytes in the store.
 /// @param more  bytes predicted for what is missing; NaN = not known, which is no reason.
 std::optional<std::string> store_problem(const CellConfig& run, double there, double more);
@@ -49,23 +45,5 @@ double folder_bytes(const std::filesystem::path& folder, const Fs& disk = real_f
 /// What all runs of a store have used so far: wall times of their records, costs of all attempts,
 /// size. @param sweep  with a store that has a plan.
 BudgetUse used_so_far(const Sweep& sweep, const std::filesystem::path& store);
-
-/// The budgets while one run is at work. The folder is measured once a minute.
-class BudgetMeter {
- public:
-  /// @param before  what was used until this run began. `run` outlives this.
-  BudgetMeter(const CellConfig& run, std::filesystem::path store, BudgetUse before);
-
-  /// As used_up(). @param wall  s since the begin. @param rank_seconds  s × ranks since then.
-  std::optional<std::string> look(double wall, double rank_seconds);
-
-  const BudgetUse& use() const noexcept { return use_; }
-
- private:
-  const CellConfig& run_;
-  std::filesystem::path store_;
-  BudgetUse before_, use_;
-  double measured_ = 0;  // s since the begin
-};
 
 }  // namespace depthgrid

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "storage/hdf5/checkpoint.hpp"
 #include "sweeps/queue/cell_orders.hpp"
 #include "sweeps/report/chosen_cells.hpp"
 
@@ -15,6 +16,17 @@ std::vector<bool> remaining_cells(const Sweep& sweep, const Store& store, const 
     const CellId& id = sweep.cells[row].id;
     out[row] = out[row] && (ours.empty() || ours.contains(id)) && !store.completed(id) &&
                !is_cancelled(store, id);
+  }
+  return out;
+}
+
+std::int64_t progress_measure(const Store& store, const std::vector<CellId>& cells) {
+  std::int64_t out = 0;
+  for (const CellId& id : cells) {
+    const bool done = store.completed(id);
+    const auto failure = store.newest_failure(id);
+    out += ((done ? 1 : 0) + (failure ? failure->generation : 0)) << 32;
+    if (!done) out += newest_step(store.cell_path(id), store.fs());
   }
   return out;
 }

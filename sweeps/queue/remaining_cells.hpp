@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "core/base/cell.hpp"
 #include "core/config/sweep.hpp"
 #include "storage/store.hpp"
 
@@ -14,5 +16,12 @@ namespace depthgrid {
 /// @throws UserError (Usage) for a condition that is none.
 std::vector<bool> remaining_cells(const Sweep& sweep, const Store& store, const std::string& only,
                                   const std::vector<std::string>& named);
+
+/// How far these cells are, as one number by which a run that is tried again is judged: it grows
+/// with every result, every failure report and every newer checkpoint of a cell, and not with time.
+/// Of a cell it is (1 if it has a result + generation of its newest failure) · 2³² + the step of
+/// its newest checkpoint while it has no result; older checkpoints, which go when newer ones come,
+/// do not count.
+std::int64_t progress_measure(const Store& store, const std::vector<CellId>& cells);
 
 }  // namespace depthgrid

@@ -158,8 +158,9 @@ std::string by_user(const SweepEvent& event) {
 
 std::string event_text(const SweepEvent& e, const Listing& cells) {
   using enum SweepEventKind;
-  const std::string launch =
-      e.launch.starts_with(kPreparationId) ? "the preparation" : "launch " + e.launch;
+  const std::string launch = e.launch.starts_with(kPreparationId) ? "the preparation"
+                             : e.launch.starts_with(kPlainRunId)  ? "the worker of a plain run"
+                                                                  : "launch " + e.launch;
   switch (e.kind) {
     case Submitted:
       return fmt::format("{} in {} submitted{}, as array {}", counted(e.cell_count, "cell"),

@@ -15,6 +15,14 @@ constexpr std::int64_t kLongestPower = 5;  // 243 times the base
 
 }  // namespace
 
+RetryOptions retry_options(const CellConfig& run) {
+  return {.budget = [&run](std::string_view leaf) { return run.integer(leaf); },
+          .backoff = run.real("retry.backoff"),
+          .breaker_failures = run.integer("retry.breaker_failures"),
+          .breaker_window = static_cast<double>(run.integer("retry.breaker_window")),
+          .stop_after_consecutive = run.integer("retry.stop_after_consecutive")};
+}
+
 double backoff_seconds(double base, std::int64_t n, const std::string& job) {
   const auto digest = sha256(fmt::format("{} {}", job, n));
   const double share = static_cast<double>(static_cast<unsigned char>(digest[0])) / 255;  // 0 … 1

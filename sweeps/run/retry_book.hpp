@@ -8,13 +8,14 @@
 #include <string_view>
 #include <vector>
 
+#include "core/config/cell_config.hpp"
 #include "sweeps/launch/failure_class.hpp"
 #include "sweeps/launch/sweep_events.hpp"
 #include "sweeps/queue/failure_streak.hpp"
 
 namespace depthgrid {
 
-/// The leaves retry.*, as the supervisor reads them.
+/// The leaves retry.*.
 struct RetryOptions {
   std::function<std::int64_t(std::string_view budget)> budget;  // a leaf of EndPolicy
   double backoff = 10;                // s before the first retry; three times as long each time
@@ -22,6 +23,9 @@ struct RetryOptions {
   double breaker_window = 600;        // … within these seconds stop the supervisor
   std::int64_t stop_after_consecutive = 8;  // see FailureStreak
 };
+
+/// @param run  outlives them.
+RetryOptions retry_options(const CellConfig& run);
 
 /// What has failed how often, and when it may be tried again. Kept in memory: whoever starts anew
 /// begins with full budgets, but what a cell itself has used up is in the store.

@@ -1,6 +1,7 @@
 #include "sweeps/run/slot_pool.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace depthgrid {
@@ -37,18 +38,17 @@ std::vector<SlotPool::BadCard> SlotPool::give_back(const SlotShare& share, bool 
   free_ += share.ranks;
   cores_.insert(cores_.end(), share.cores.begin(), share.cores.end());
   std::vector<BadCard> out;
-  for (const std::string& card : share.gpus) {
+  gpus_.insert(gpus_.end(), share.gpus.begin(), share.gpus.end());
+  // Several ranks of the launch may have shared a card: that is one fault of it.
+  for (const std::string& card : std::set(share.gpus.begin(), share.gpus.end())) {
     std::int64_t& faults = faults_[card];
     if (faulty) ++faults;
-    if (faults < kCardFaults) {
-      gpus_.push_back(card);
-      continue;
-    }
-    // Its place, and those of launches that would have shared it.
-    const auto places = 1 + static_cast<std::int64_t>(std::erase(gpus_, card));
+    if (faults < kCardFaults) continue;
+    // The launch's places on it, and free ones of others that would have shared it.
+    const auto places = static_cast<std::int64_t>(std::erase(gpus_, card));
     free_ -= places;
     all_ -= places;
-    out.push_back({card, faults});
+    if (faulty && faults == kCardFaults) out.push_back({card, faults});  // told once
   }
   return out;
 }

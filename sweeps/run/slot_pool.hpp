@@ -31,7 +31,8 @@ class SlotPool {
     std::string card;
     std::int64_t faults;
   };
-  /// @param faulty  its launch has failed by a fault of the node. @return cards that are left out.
+  /// @param faulty  its launch has failed by a fault of the node: one of each of its cards.
+  /// @return cards that are left out.
   std::vector<BadCard> give_back(const SlotShare& share, bool faulty);
 
   std::int64_t all() const noexcept { return all_; }

@@ -1,17 +1,38 @@
 #include "sweeps/run/stop_watch.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <initializer_list>
+
+#include <unistd.h>
 
 #include "core/base/clock.hpp"
 
 namespace depthgrid {
 
+namespace {
+
+bool is_ignored(int number) {
+  struct sigaction action{};
+  return sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/// The first of these signals that arrives within so many seconds; 0 = none.
+int arrived_within(const sigset_t& watched, double seconds) {
+  double whole = 0;
+  const double part = std::modf(seconds, &whole);
+  const timespec time{static_cast<time_t>(whole), static_cast<long>(part * 1e9)};
+  return std::max(0, sigtimedwait(&watched, nullptr, &time));
+}
+
+}  // namespace
+
 StopWatch::StopWatch(int asked) : count_(asked > 0 ? 1 : 0), first_(asked) {
   sigemptyset(&watched_);
-  for (const int number : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP}) {
+  for (const int number : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD}) {
     sigaddset(&watched_, number);
   }
+  if (!is_ignored(SIGHUP)) sigaddset(&watched_, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &watched_, &before_);
 }
 
@@ -21,18 +42,31 @@ StopWatch::~StopWatch() {
 }
 
 void StopWatch::wait(double seconds) {
-  double whole = 0;
-  const double part = std::modf(seconds, &whole);
-  const timespec time{static_cast<time_t>(whole), static_cast<long>(part * 1e9)};
-  const int number = sigtimedwait(&watched_, nullptr, &time);
-  if (number <= 0) return;
+  const int number = arrived_within(watched_, seconds);
+  if (number == 0 || number == SIGCHLD) return;
   if (++count_ == 1) first_ = number;
+  arrived_.push_back(number);
+}
+
+int StopWatch::take() {
+  if (arrived_.empty()) return 0;
+  const int out = arrived_.front();
+  arrived_.pop_front();
+  return out;
 }
 
 bool StopWatch::wait_unasked(double seconds) {
   for (const Stopwatch clock; clock.seconds() < seconds && !asked();)
     wait(seconds - clock.seconds());
   return !asked();
+}
+
+bool Suspension::asked() const {
+  return arrived_within(held_.held(), 0) != 0;
+}
+
+void Suspension::suspend() const {
+  kill(getpid(), SIGSTOP);
 }
 
 }  // namespace depthgrid

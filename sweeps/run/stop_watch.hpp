@@ -1,12 +1,16 @@
 #pragma once
 
 #include <csignal>
+#include <deque>
+
+#include "core/base/held_signals.hpp"
 
 namespace depthgrid {
 
 /// INT, TERM, USR1, USR2 and HUP of this process while this object lives: they are blocked and
 /// looked for, so that no handler and no global is needed. Made before any thread is started, whose
-/// mask is this one's. Children of ChildProcess have all signals open.
+/// mask is this one's. Children of ChildProcess have all signals open. HUP that this process
+/// ignores, as behind `nohup`, stays ignored.
 class StopWatch {
  public:
   /// @param asked  a signal that has come before, as who started this process says; 0 = none.
@@ -16,8 +20,10 @@ class StopWatch {
   StopWatch(const StopWatch&) = delete;
   StopWatch& operator=(const StopWatch&) = delete;
 
-  /// Waits so long, or until a signal arrives.
+  /// Waits so long, or until a signal arrives or a child ends.
   void wait(double seconds);
+  /// The next signal that has arrived and was not yet taken; 0 = none.
+  int take();
   /// Waits so long unless a signal has arrived, or does. @return whether none has.
   bool wait_unasked(double seconds);
   /// True once a signal has arrived.
@@ -31,6 +37,20 @@ class StopWatch {
  private:
   sigset_t watched_{}, before_{};
   int count_ = 0, first_ = 0;
+  std::deque<int> arrived_;
+};
+
+/// While it lives, Ctrl-Z (TSTP) does not stop this process at once: its owner first stops what it
+/// has started, which has process groups of its own.
+class Suspension {
+ public:
+  /// Whether it was typed since the last call.
+  bool asked() const;
+  /// Stops this process, as TSTP would have; returns when it continues.
+  void suspend() const;
+
+ private:
+  HeldSignals held_{SIGTSTP};
 };
 
 }  // namespace depthgrid

@@ -15,18 +15,20 @@
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/machine.hpp"
+#include "core/base/processes.hpp"
 #include "core/base/terminal.hpp"
 #include "sweeps/launch/launch_plan.hpp"
 #include "sweeps/launch/launch_process.hpp"
+#include "sweeps/launch/launch_record.hpp"
 #include "sweeps/live/display.hpp"
 #include "sweeps/orders/worker_command.hpp"
 #include "sweeps/plan/describe_cache.hpp"
 #include "sweeps/queue/remaining_cells.hpp"
 #include "sweeps/report/failure_report.hpp"
 #include "sweeps/run/cell_states.hpp"
+#include "sweeps/run/foreground_run.hpp"
 #include "sweeps/run/inherit_cells.hpp"
 #include "sweeps/run/launch_capacity.hpp"
-#include "sweeps/run/preparation.hpp"
 #include "sweeps/run/slot_count.hpp"
 #include "sweeps/slurm/slurm_client.hpp"
 
@@ -156,12 +158,14 @@ class SweepBackend final : public SupervisorBackend {
 
   bool settled(std::size_t row) override { return states_.settled(row); }
   bool done(std::size_t row) const override { return states_.done(row); }
-  std::int64_t checkpoint(std::size_t row) const override { return states_.checkpoint(row); }
+  std::int64_t progress(const LaunchPlan& plan) const override {
+    return progress_measure(store_, plan.cells);
+  }
   bool inherit(const LaunchPlan& plan) override {
     return inherit_cells(store_, leases_, plan.cells);
   }
-  void set_aside(const LaunchPlan& plan, const LaunchRecord& last,
-                 const std::string& why) override {
+  void report_failed(const LaunchPlan& plan, const LaunchRecord& last,
+                     const std::string& why) override {
     report_failures(sweep_, store_, leases_, plan, last, why);
   }
 
@@ -202,34 +206,34 @@ class SweepBackend final : public SupervisorBackend {
   double late_;     // time after which no launch is worth its start
 };
 
-PreparationEnd prepared(const SupervisedRun& run, StopWatch& signals, EventLog& events) {
+/// @return  0 if all is prepared; TempFail if a stop was asked for; else the worker's own code.
+int prepared(const SupervisedRun& run, StopWatch& signals, EventLog& events) {
   RunOrder order = run.request.order;
   order.mode = RunMode::Prepare;
   order.cells = run.cells;
-  return prepare_sweep({.command =
-                            [&order](const std::string& board) {
-                              order.board = board;
-                              return worker_command("run", order_text(order));
-                            },
+  const std::string task = this_task();
+  const int code = run_in_foreground(
+                       {.id = kPreparationId + (task.empty() ? real_processes().self().uuid : task),
+                        .launch = {.name = "the preparation",
+                                   .command =
+                                       [&order](const std::string& channel) {
+                                         order.board = channel;
+                                         return worker_command("run", order_text(order));
+                                       },
+                                   .hang = order.hang},
                         .store = run.request.store,
                         .cells = run.cells,
                         .host = node_name(),
-                        .slurm_job = this_task(),
+                        .slurm_job = task,
                         .restart = restart_of_task(),
-                        .hang = order.hang,
-                        .retries = retry_options(run.request.sweep.run)},
-                       signals, events);
+                        .retries = retry_options(run.request.sweep.run),
+                        .left_at_second = true},
+                       signals, events)
+                       .code;
+  return signals.asked() ? number_of(ExitCode::TempFail) : code;
 }
 
 }  // namespace
-
-RetryOptions retry_options(const CellConfig& run) {
-  return {.budget = [&run](std::string_view leaf) { return run.integer(leaf); },
-          .backoff = run.real("retry.backoff"),
-          .breaker_failures = run.integer("retry.breaker_failures"),
-          .breaker_window = static_cast<double>(run.integer("retry.breaker_window")),
-          .stop_after_consecutive = run.integer("retry.stop_after_consecutive")};
-}
 
 bool serves_many(const CellConfig& run) {
   const char* const nodes = std::getenv("SLURM_JOB_NUM_NODES");
@@ -242,8 +246,8 @@ SupervisedEnd run_supervised(const SupervisedRun& run, StopWatch& signals, Event
     events.add({.kind = SweepEventKind::SupervisorEnded, .code = end.code, .signal = end.signal});
     return end;
   };
-  const PreparationEnd begun = prepared(run, signals, events);
-  if (begun.code != 0) return ended({.code = begun.code, .signal = signals.first()});
+  const int begun = prepared(run, signals, events);
+  if (begun != 0) return ended({.code = begun, .signal = signals.first()});
   const Sweep sweep = run.request.planned_sweep();
   refuse_unknown(sweep, run.cells);
   const Store store = Store::open(run.request.store);
@@ -266,7 +270,7 @@ SupervisedEnd run_supervised(const SupervisedRun& run, StopWatch& signals, Event
               .launches = std::ssize(launches),
               .slots = options.slots,
               .restart = options.restart});
-  Supervisor supervisor(std::move(launches), store.root(), leases, std::move(options),
+  Supervisor supervisor(launches, store.root(), leases, std::move(options),
                         retry_options(sweep.run), backend);
   slots.begin(supervisor);
   const ExitCode code = supervisor.run();

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "sweeps/launch/sweep_events.hpp"
-#include "sweeps/run/retry_book.hpp"
 #include "sweeps/run/run_request.hpp"
 #include "sweeps/run/stop_watch.hpp"
 
@@ -19,9 +18,6 @@ struct SupervisedRun {
   std::vector<std::string> cells{};     // ids of --tasks; empty: all
   bool fail_fast = false;
 };
-
-/// The leaves retry.*. @param run  outlives them.
-RetryOptions retry_options(const CellConfig& run);
 
 /// Whether this machine or allocation has room for several jobs at once that one process cannot
 /// use: several GPUs, or several nodes.

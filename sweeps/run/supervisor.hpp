@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -19,6 +18,7 @@
 #include "sweeps/live/hang_judge.hpp"
 #include "sweeps/live/live_event.hpp"
 #include "sweeps/run/disk_pause.hpp"
+#include "sweeps/run/launch_queue.hpp"
 #include "sweeps/run/retry_book.hpp"
 #include "sweeps/run/slot_pool.hpp"
 
@@ -37,13 +37,14 @@ class SupervisorBackend {
 
   virtual bool settled(std::size_t row) = 0;     // has a result, or this run's failure is reported
   virtual bool done(std::size_t row) const = 0;  // has a result
-  virtual std::int64_t checkpoint(std::size_t row) const = 0;  // step of its newest one; 0 = none
+  /// How far the launch's cells are, as progress_measure().
+  virtual std::int64_t progress(const LaunchPlan& plan) const = 0;
   /// Takes the launch's cells over from owners that have fallen silent; false while such an owner
   /// may yet come back. See inherit_cells().
   virtual bool inherit(const LaunchPlan& /*plan*/) { return true; }
-  /// Sets a launch's cells that have no result aside as failed.
-  virtual void set_aside(const LaunchPlan& plan, const LaunchRecord& last,
-                         const std::string& why) = 0;
+  /// Reports the launch's cells that have no result as failed.
+  virtual void report_failed(const LaunchPlan& plan, const LaunchRecord& last,
+                             const std::string& why) = 0;
 
   virtual bool stop_asked() = 0;
   virtual void say(const std::string& line) = 0;
@@ -76,12 +77,12 @@ struct SupervisorOptions {
 class Supervisor {
  public:
   /// @param leases  of this process. @param store  its folder. All references outlive this.
-  Supervisor(std::vector<LaunchPlan> launches, const std::filesystem::path& store,
+  /// @throws UserError (Usage) if a launch needs more slots than there are.
+  Supervisor(const std::vector<LaunchPlan>& launches, const std::filesystem::path& store,
              LeaseKeeper& leases, SupervisorOptions options, RetryOptions retries,
              SupervisorBackend& backend);
-  ~Supervisor();
 
-  /// Done, Partial if launches were set aside, TempFail after a stop, or the code of what ended it.
+  /// Done, Partial if launches were given up, TempFail after a stop, or the code of what ended it.
   ExitCode run();
 
   /// Ranks of launches that run, and room for ranks.
@@ -89,17 +90,19 @@ class Supervisor {
   std::int64_t slots() const noexcept { return slots_.all(); }
 
  private:
-  struct Watched;
-  /// A launch of the plan, or a part of one.
-  struct Entry {
-    LaunchPlan plan;
-    double not_before = 0;
-    bool set_aside = false;
-    std::vector<std::size_t> parts{};  // that took its place
+  /// A launch that runs.
+  struct Watched {
+    std::size_t index;
+    std::int64_t attempt;
+    Lease lease;
+    SlotShare share;
+    std::unique_ptr<RunningLaunch> process;
+    double begun;
+    HangJudge judge;
+    std::int64_t progress;   // of its cells, when it began
+    std::int64_t oom_kills;  // of the control group then
+    bool hung = false;
   };
-  enum class Wish : std::uint8_t { Start, Wait, Nothing };
-  Wish wish_for(std::size_t index);
-  bool disturbs(std::size_t index) const;
   bool start_one();
   bool begin(std::size_t index);
   void watch();
@@ -109,26 +112,25 @@ class Supervisor {
   void try_again(std::size_t index, const LaunchRecord& record, const RetryBook::Verdict& verdict);
   void note_success(const LaunchPlan& plan);
   void keep_records();
+  ExitCode ended_with(ExitCode code);
   bool waits_for_disk(const std::string& words);
   void start_what_may();
   void stop_all();
   void or_end(const std::function<void()>& action);
   void give_up(std::size_t index, const LaunchRecord& record, const RetryBook::Verdict& verdict);
-  void replace(std::size_t index, std::vector<LaunchPlan> parts, const LaunchRecord& record,
+  void replace(std::size_t index, const std::vector<LaunchPlan>& parts, const LaunchRecord& record,
                double not_before);
   void return_share(const SlotShare& share, LaunchEnd end);
-  bool open(std::size_t index) const;
-  bool out_of_reach(std::size_t index) const;
+  double after_a_heartbeat() const;
   ExitCode code_at_end();
-  std::int64_t state_of(const LaunchPlan& plan) const;
   void end_with(ExitCode code, const std::string& why);
 
-  std::deque<Entry> launches_;  // whose plans running launches refer to
   std::filesystem::path store_;
   LeaseKeeper& leases_;
   SupervisorOptions options_;
   RetryBook retries_;
   SupervisorBackend& backend_;
+  LaunchQueue queue_;  // to whose plans running launches refer
   std::vector<std::unique_ptr<Watched>> running_;
   SlotPool slots_;
   DiskPause disk_;

@@ -17,9 +17,8 @@
 #include "core/base/processes.hpp"
 #include "storage/files/loose_text.hpp"
 #include "storage/files/publish.hpp"
-#include "storage/hdf5/checkpoint.hpp"
 #include "sweeps/launch/launch_record.hpp"
-#include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/queue/remaining_cells.hpp"
 #include "sweeps/run/launch_capacity.hpp"
 #include "sweeps/slurm/missing_cells.hpp"
 #include "sweeps/slurm/node_check.hpp"
@@ -39,25 +38,20 @@ constexpr int kTries = 5;                                    // Slurm's signals 
 
 /// How far the cells were when a task last went back, and how often that had not changed.
 struct Progress {
-  std::int64_t state = -1, idle = 0;
+  std::int64_t measure = -1, idle = 0;
 };
 
 /// @param cut_short  it was stopped long before its time was up, which says nothing of that.
 Progress progress_now(const Store& store, const std::vector<std::string>& cells,
                       const fs::path& memory, bool cut_short) {
-  std::int64_t state = 0;
-  for (const std::string& id : cells) {
-    state += store.completed(id) ? std::int64_t{1} << 32 : 0;
-    for (const CheckpointFile& file : list_checkpoints(store.cell_path(id), store.fs()))
-      state += file.step;
-  }
+  const std::int64_t measure = progress_measure(store, cells);
   Progress before;
-  std::istringstream(loose_text(memory, 0, store.fs())) >> before.state >> before.idle;
-  return {state, state > before.state ? 0 : before.idle + (cut_short ? 0 : 1)};
+  std::istringstream(loose_text(memory, 0, store.fs())) >> before.measure >> before.idle;
+  return {measure, measure > before.measure ? 0 : before.idle + (cut_short ? 0 : 1)};
 }
 
 void keep_progress(const fs::path& memory, const Progress& progress, const Fs& disk) {
-  publish_replace(memory, fmt::format("{} {}\n", progress.state, progress.idle), disk);
+  publish_replace(memory, fmt::format("{} {}\n", progress.measure, progress.idle), disk);
 }
 
 fs::path memory_of(const fs::path& submission, const std::string& task) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <functional>
 #include <limits>
 #include <queue>
@@ -12,13 +13,90 @@
 
 #include "core/base/error.hpp"
 #include "sweeps/plan/ready_jobs.hpp"
-#include "sweeps/simulate/cluster_state.hpp"
 
 namespace depthgrid {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kSecondsPerHour = 3600;
+
+/// Devices of one node that a job has.
+struct NodeShare {
+  std::size_t node = 0;
+  std::int64_t devices = 0;
+};
+
+/// Free devices of the nodes that are up.
+class ClusterState {
+ public:
+  /// All nodes are down at first.
+  ClusterState(std::int64_t nodes, std::int64_t devices_per_node);
+
+  void up(std::size_t node);    // with all its devices free
+  void down(std::size_t node);  // whatever it has
+
+  /// The most ranks that a job may have to begin now.
+  std::int64_t room() const;
+  /// Devices for a job of at most room() ranks: of the fullest node that has them, or whole nodes.
+  std::vector<NodeShare> take(std::int64_t ranks);
+  /// Gives devices back; those of a node that is down are ignored.
+  void give(const NodeShare& share);
+
+ private:
+  void move(std::size_t node, std::int64_t free);
+
+  std::int64_t per_node_;
+  std::vector<std::int64_t> free_;                 // -1: down
+  std::vector<std::set<std::size_t>> nodes_with_;  // by the number of free devices
+};
+
+ClusterState::ClusterState(std::int64_t nodes, std::int64_t devices_per_node)
+    : per_node_(devices_per_node),
+      free_(static_cast<std::size_t>(nodes), -1),
+      nodes_with_(static_cast<std::size_t>(devices_per_node) + 1) {}
+
+void ClusterState::move(std::size_t node, std::int64_t free) {
+  if (free_[node] >= 0) nodes_with_[static_cast<std::size_t>(free_[node])].erase(node);
+  free_[node] = free;
+  if (free >= 0) nodes_with_[static_cast<std::size_t>(free)].insert(node);
+}
+
+void ClusterState::up(std::size_t node) {
+  move(node, per_node_);
+}
+
+void ClusterState::down(std::size_t node) {
+  move(node, -1);
+}
+
+std::int64_t ClusterState::room() const {
+  const auto whole = static_cast<std::int64_t>(nodes_with_.back().size());
+  if (whole > 0) return whole * per_node_;
+  for (std::int64_t k = per_node_ - 1; k > 0; --k) {
+    if (!nodes_with_[static_cast<std::size_t>(k)].empty()) return k;
+  }
+  return 0;
+}
+
+std::vector<NodeShare> ClusterState::take(std::int64_t ranks) {
+  std::vector<NodeShare> out;
+  const auto take_from = [&](std::size_t node, std::int64_t devices) {
+    out.push_back({node, devices});
+    move(node, free_[node] - devices);
+  };
+  if (ranks <= per_node_) {
+    auto fits = nodes_with_.begin() + ranks;
+    while (fits->empty()) ++fits;
+    take_from(*fits->begin(), ranks);
+  } else {  // nobody else gets what is left of the last node
+    for (; ranks > 0; ranks -= per_node_) take_from(*nodes_with_.back().begin(), per_node_);
+  }
+  return out;
+}
+
+void ClusterState::give(const NodeShare& share) {
+  if (free_[share.node] >= 0) move(share.node, free_[share.node] + share.devices);
+}
 
 /// Uniform in [0, 1): SplitMix64 of the seed, the node and the number of the draw, so that a node's
 /// preemptions do not depend on what the others do.

@@ -85,7 +85,6 @@ says err 'there are: '
 expect 2 "$depthgrid" eval results/first --cell "$id" --split everything
 expect 2 "$depthgrid" generate results/first --cell "$id" --prompt ''
 expect 2 "$depthgrid" generate results/first --cell "$id" --prompt x --top-p 1.5
-expect 2 "$depthgrid" export results/first --cell "$id" --out x --format pickle
 expect 65 "$depthgrid" run hf.yaml --store other -q --set model.n_heads=4
 says err 'n_head: 2 there, 4 here'
 sed 's/, layout: hf-gpt2//; s/from: hf/from: kept\/standard.safetensors/' hf.yaml >plain.yaml

@@ -2,7 +2,7 @@
 
   unicode_classes.py table   prints core/data/tokenizers/unicode_classes.inc, from the package
                              unicodedata2 18.0.0 (the standard's UnicodeData.txt)
-  unicode_classes.py digest  prints what unicode_classes_test.cpp expects, from the package regex
+  unicode_classes.py digest  prints what gpt2_pieces_test.cpp expects, from the package regex
                              2026.11.19, which the published encoder.py imports: number of characters
                              of each class and the SHA-256 of the classes of U+0000 to U+10FFFF, a
                              byte each

@@ -14,8 +14,8 @@
 #include <ATen/ops/randint.h>
 #include <ATen/ops/triu.h>
 
+#include "core/probe/lyapunov/depth_spectrum.hpp"
 #include "core/probe/lyapunov/finite_time.hpp"
-#include "core/probe/lyapunov/frame_rates.hpp"
 #include "core/probe/lyapunov/lyapunov_probe.hpp"
 #include "models/ops/cell_cross_entropy.hpp"
 #include "models/probed_model.hpp"

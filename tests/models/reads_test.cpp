@@ -15,7 +15,6 @@
 #include <ATen/ops/triu.h>
 
 #include "core/probe/attention/attention_probe.hpp"
-#include "core/probe/weights/product_spectrum.hpp"
 #include "core/probe/weights/weights_probe.hpp"
 #include "models/probed_model.hpp"
 #include "tests/core/probe/recorded_rows.hpp"

@@ -1,48 +1,39 @@
 #pragma once
 
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <string>
-#include <thread>
 
-#include "core/base/clock.hpp"
-#include "core/config/sweep.hpp"
-#include "storage/store.hpp"
-#include "sweeps/plan/budget.hpp"
-#include "sweeps/report/slot_record.hpp"
+#include "sweeps/plan/use_count.hpp"
 
 namespace depthgrid {
 
 /// On the first rank of a run without a supervisor: stops it, as a signal would, when a leaf
-/// `budget.*` is used up. Looks once a minute, or when one can be used up, from a thread of its
-/// own.
+/// `budget.*` is used up.
+///
+/// tick() measures the store's folder once a minute, which may take long, and writes: it is called
+/// by a thread that does nothing else. Time comes from outside: s, monotonic.
 class BudgetGuard {
  public:
-  /// Looks once before this returns. @param ranks  of the run. @param stop  called once, with the
-  /// reason. All outlive this. @throws StorageError if the store cannot be read.
-  BudgetGuard(const Sweep& sweep, const Store& store, int ranks,
-              std::function<void(const std::string& why)> stop);
-  ~BudgetGuard();
-  BudgetGuard(const BudgetGuard&) = delete;
-  BudgetGuard& operator=(const BudgetGuard&) = delete;
+  using Stop = std::function<void(const std::string& why)>;
+
+  /// @param ranks  of the run. @param stop  called once, by tick(). `sweep` and `store` outlive
+  /// this. @throws StorageError if the store cannot be read.
+  BudgetGuard(const Sweep& sweep, const Store& store, int ranks, double now, Stop stop);
+
+  /// s between two calls of tick().
+  static constexpr double kPeriod = 0.5;
+  void tick(double now);
+
+  /// Keeps the time of this run for those that follow; after the last tick.
+  void end(double now);
 
  private:
-  bool look();
-  void keep() noexcept;
-  void watch();
+  void count(double now, bool at_once);
 
-  const Sweep& sweep_;
-  const Store& store_;
-  double ranks_;
-  std::function<void(const std::string&)> stop_;
-  Stopwatch clock_;
-  SlotRecord record_;
-  BudgetMeter meter_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool closing_ = false;
-  std::thread thread_;
+  SlotUse at_work_;
+  bool keeps_;  // runs that follow count this one's time
+  Stop stop_;
+  UseCount use_;
 };
 
 }  // namespace depthgrid

@@ -1,31 +1,34 @@
 #pragma once
 
-#include <condition_variable>
 #include <filesystem>
-#include <mutex>
-#include <thread>
 
+#include "sweeps/live/life_sign.hpp"
+#include "sweeps/live/live_board.hpp"
 #include "worker/process/watchdog.hpp"
 
 namespace depthgrid {
 
-/// Tells who watches this process from outside what its watchdog has seen, from a thread of its
-/// own: a file system that does not answer must not hold the watchdog. Nothing is told while the
-/// work gives no sign of life.
+/// Tells who watches this process from outside what its watchdog has seen. Nothing is told while
+/// the work gives no sign of life.
+///
+/// tick() writes a file, and is called by a thread that does nothing else: a file system that does
+/// not answer must not hold the watchdog, and neither a terminal that takes no output nor the
+/// measuring of a large store may make a process that works look as if it were hung.
 class LifeTeller {
  public:
-  /// @param board  see RunOrder::board; made if it is not there. @param hang  RunOrder::hang.
+  /// @param board  see RunOrder::board; made if it is not there. `watchdog` outlives this.
   /// @throws StorageError
-  LifeTeller(const Watchdog& watchdog, const std::filesystem::path& board, double hang);
-  ~LifeTeller();
-  LifeTeller(const LifeTeller&) = delete;
-  LifeTeller& operator=(const LifeTeller&) = delete;
+  LifeTeller(const Watchdog& watchdog, const std::filesystem::path& board);
+
+  /// s between two calls of tick(): a part of what may pass without a sign. @param hang
+  /// RunOrder::hang.
+  static double period(double hang);
+  void tick();
 
  private:
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool over_ = false;
-  std::thread thread_;
+  const Watchdog& watchdog_;
+  LiveBoard board_;
+  LifeSign told_;
 };
 
 }  // namespace depthgrid

@@ -1,12 +1,10 @@
 #include "worker/process/progress.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "core/base/held_signals.hpp"
 #include "core/base/log.hpp"
 #include "core/base/nan.hpp"
 #include "sweeps/live/live_text.hpp"
@@ -17,10 +15,9 @@ namespace {
 constexpr double kLogSeconds = 60;
 constexpr double kReportSeconds = 1;  // between two steps of the first rank in the ranks' channel
 
-/// Between two turns of the thread. Many ranks share one disk.
-std::chrono::milliseconds period(const ProgressOptions& o) {
-  if (o.ranks == 1) return std::chrono::milliseconds(200);
-  return std::chrono::milliseconds(std::clamp(10 * o.ranks, 300, 5000));
+/// s between two turns. Many ranks share one disk.
+double period(const ProgressOptions& o) {
+  return o.ranks == 1 ? 0.2 : std::clamp(0.01 * o.ranks, 0.3, 5.0);
 }
 
 }  // namespace
@@ -38,7 +35,8 @@ Progress::Progress(ProgressOptions options, LiveSweep sweep) : options_(std::mov
                                     .has_result = options_.has_result},
                      std::move(sweep));
   }
-  thread_ = thread_without_signals([this] { run(); });
+  ticker_.emplace(
+      "display", period(options_), [this](double) { turn(false); }, [this](double) { turn(true); });
 }
 
 Progress::~Progress() {
@@ -46,12 +44,7 @@ Progress::~Progress() {
 }
 
 void Progress::close() {
-  {
-    const std::lock_guard lock(mutex_);
-    closing_ = true;
-  }
-  wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  ticker_->stop();
 }
 
 void Progress::plan(std::vector<std::vector<std::size_t>> jobs, std::size_t teams) {
@@ -81,7 +74,7 @@ void Progress::job_started(const std::string& id, std::vector<std::size_t> rows,
   log_quietly(LogLevel::Info,
               fmt::format("job {} starts at step {} of {}: {}", id, first_step, steps, label));
   const std::lock_guard lock(mutex_);
-  since_start_ = since_step_record_ = since_logged_ = Stopwatch();
+  since_start_ = since_logged_ = Stopwatch();
   job_ = {.rank = options_.rank,
           .job = id,
           .rows = std::move(rows),
@@ -149,22 +142,6 @@ void Progress::say(const std::string& line) {
   log_quietly(LogLevel::Info, line);
   const std::lock_guard lock(mutex_);
   outbox_.push_back({.kind = LiveKind::Note, .rank = options_.rank, .text = line});
-}
-
-void Progress::run() {
-  const auto wait = period(options_);
-  for (bool last = false; !last;) {
-    {
-      std::unique_lock lock(mutex_);
-      wake_.wait_for(lock, wait, [this] { return closing_; });
-      last = closing_;
-    }
-    try {
-      turn(last);
-    } catch (const std::exception& e) {  // no display is worth a crash
-      log_quietly(LogLevel::Warning, std::string("display: ") + e.what());
-    }
-  }
 }
 
 void Progress::turn(bool last) {

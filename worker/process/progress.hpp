@@ -1,6 +1,5 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -8,10 +7,10 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "core/base/clock.hpp"
+#include "core/base/ticker.hpp"
 #include "sweeps/live/display.hpp"
 #include "sweeps/live/live_board.hpp"
 
@@ -77,29 +76,26 @@ class Progress {
  private:
   LiveEvent event(LiveKind kind, std::string text) const;  // of the present job
   void post(LiveEvent event);
-  void run();
   void turn(bool last);
   void pass_stop_on();
   void report(const std::vector<LiveEvent>& events, const std::optional<LiveEvent>& newest);
   void show_own(const LiveEvent& event);
 
   ProgressOptions options_;
-  std::mutex mutex_;  // of what follows, up to thread_
-  std::condition_variable wake_;
-  bool closing_ = false;
+  std::mutex mutex_;  // of what follows, up to display_
   std::vector<LiveEvent> outbox_;
   std::optional<LiveEvent> newest_;  // a step or phase that a later one may replace
   LiveEvent job_;                    // the present one, empty between jobs
-  Stopwatch since_start_, since_end_, since_step_record_, since_logged_;
+  Stopwatch since_start_, since_end_, since_logged_;
   std::vector<std::vector<std::size_t>> plan_;
   std::size_t teams_ = 0;
 
-  // The thread's own.
+  // The ticker's own.
   std::optional<Display> display_;  // on the first rank
   std::optional<LiveBoard> channel_, supervisor_;
   bool stopping_ = false;
   Stopwatch since_reported_;
-  std::thread thread_;
+  std::optional<Ticker> ticker_;
 };
 
 }  // namespace depthgrid

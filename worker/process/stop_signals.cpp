@@ -32,11 +32,21 @@ void watch_stop_signals() {
   if (!under_launcher()) prctl(PR_SET_PDEATHSIG, SIGTERM);
   // Progress that nobody reads any more (`2>&1 | head`) must not end a training.
   std::signal(SIGPIPE, SIG_IGN);
-  for (const int s : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP}) std::signal(s, note);
+  for (const int s : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2}) std::signal(s, note);
+  // Behind `nohup` the end of a terminal is no request.
+  if (std::signal(SIGHUP, note) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
 }
 
 bool stop_requested() noexcept {
   return requested != 0;
+}
+
+bool stop_requested_within(double seconds, const Clock& clock) {
+  constexpr double kLook = 0.05;
+  for (const double end = clock.now() + seconds; !stop_requested() && clock.now() < end;) {
+    clock.wait(kLook);
+  }
+  return stop_requested();
 }
 
 void request_stop() noexcept {

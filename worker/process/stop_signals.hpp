@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/base/clock.hpp"
+
 namespace depthgrid {
 
 /// INT, TERM, USR1, USR2 or HUP ask the worker to stop after the current step; so does, without a
@@ -7,6 +9,9 @@ namespace depthgrid {
 /// can reach only a global, so the flag is the program's only one.
 void watch_stop_signals();
 bool stop_requested() noexcept;
+
+/// Waits for so many seconds, or less long if a stop is requested. @return stop_requested()
+bool stop_requested_within(double seconds, const Clock& clock = real_clock());
 
 /// Stops as a signal would: another rank of this run was asked to.
 void request_stop() noexcept;

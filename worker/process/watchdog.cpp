@@ -1,6 +1,5 @@
 #include "worker/process/watchdog.hpp"
 
-#include <chrono>
 #include <ctime>
 #include <string>
 #include <utility>
@@ -8,9 +7,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "core/base/clock.hpp"
 #include "core/base/exit_code.hpp"
-#include "core/base/held_signals.hpp"
 #include "core/base/log.hpp"
 #include "worker/process/end_note.hpp"
 
@@ -29,26 +26,8 @@ std::int64_t monotonic_ns() noexcept {
 
 }  // namespace
 
-Watchdog::Watchdog() noexcept : beaten_(monotonic_ns()) {}
-
-Watchdog::~Watchdog() {
-  rest();
-}
-
-void Watchdog::watch(HangLimit limit, std::function<void(const LastSign& last)> expired) {
-  rest();
-  resting_ = false;
-  thread_ = thread_without_signals([this, limit, expired = std::move(expired)] {
-    constexpr std::chrono::milliseconds kLook(250);
-    HangJudge judge(limit);
-    const Stopwatch clock;
-    std::unique_lock lock(mutex_);
-    while (!wake_.wait_for(lock, kLook, [this] { return resting_; })) {
-      const LifeSign sign = life();
-      if (judge.look(sign.beats, sign.phase, clock.seconds())) return expired(last());
-    }
-  });
-}
+Watchdog::Watchdog(HangLimit limit, Expired expired)
+    : beaten_(monotonic_ns()), judge_(limit), expired_(std::move(expired)) {}
 
 void Watchdog::beat() noexcept {
   beaten_.store(monotonic_ns(), std::memory_order_relaxed);
@@ -78,13 +57,10 @@ LifeSign Watchdog::life() const noexcept {
   return {.phase = phase, .beats = beats_.load(std::memory_order_acquire)};
 }
 
-void Watchdog::rest() {
-  {
-    const std::lock_guard lock(mutex_);
-    resting_ = true;
-  }
-  wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
+void Watchdog::tick(double now) {
+  const LifeSign sign = life();
+  if (!judge_.look(sign.beats, sign.phase, now) || !expired_) return;
+  std::exchange(expired_, nullptr)(last());
 }
 
 void end_hung(const LastSign& last) noexcept {

@@ -1,11 +1,8 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <mutex>
-#include <thread>
 
 #include "sweeps/live/hang_judge.hpp"
 #include "sweeps/live/life_sign.hpp"
@@ -20,9 +17,12 @@ struct LastSign {
   double silent;      // s since the last sign of life
 };
 
-/// Watches from a thread of its own that the work of this rank goes on, and calls for an end if it
-/// does not: a rank that waits for a dead peer, a device or a filesystem would wait for ever. Every
-/// rank has one, from before MPI begins. How long it may be silent depends on the phase.
+/// Keeps this rank's signs of life, judges by them whether its work goes on, and calls for an end
+/// if it does not: a rank that waits for a dead peer, a device or a filesystem would wait for ever.
+/// Every rank has one, from before MPI begins. How long it may be silent depends on the phase.
+///
+/// tick() asks nobody but the signs of life, so that what makes the work hang cannot hold it. It is
+/// called by a thread that does nothing else.
 ///
 /// The first rank of a team meets all others in every step, so its watchdog finds any of them that
 /// hangs. They in turn wait for it while it evaluates, probes, packs or looks for a job: in
@@ -30,14 +30,12 @@ struct LastSign {
 /// ends them.
 class Watchdog {
  public:
-  Watchdog() noexcept;
-  /// Calls rest().
-  ~Watchdog();
+  using Expired = std::function<void(const LastSign& last)>;
+
+  /// @param expired  called once, by tick().
+  explicit Watchdog(HangLimit limit = hang_limit(-1), Expired expired = {});
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
-
-  /// From now on. @param expired  called once, from that thread.
-  void watch(HangLimit limit, std::function<void(const LastSign& last)> expired);
 
   /// A sign of life: after every training step, batch of an evaluation, probe, or look at the
   /// store.
@@ -53,17 +51,17 @@ class Watchdog {
   /// What it has seen so far, for who watches from outside.
   LifeSign life() const noexcept;
 
-  /// Ends the watch.
-  void rest();
+  /// s between two calls of tick().
+  static constexpr double kPeriod = 0.25;
+  /// Judges. @param now  s, monotonic.
+  void tick(double now);
 
  private:
   std::atomic<std::int64_t> beats_{0}, step_{-1};
   std::atomic<std::int64_t> beaten_;  // ns, monotonic
   std::atomic<WorkPhase> phase_{WorkPhase::StartUp};
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool resting_ = false;
-  std::thread thread_;
+  HangJudge judge_;  // tick()'s own, as what follows
+  Expired expired_;
 };
 
 /// A phase for the life of this object; then the one before.

@@ -1,18 +1,19 @@
 #include "worker/run/job_retry.hpp"
 
 #include <csignal>
-#include <functional>
 
 #include <fmt/format.h>
 #include <malloc.h>
 
 #include <c10/core/CachingDeviceAllocator.h>
 
+#include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "core/base/last_lines.hpp"
 #include "core/base/log.hpp"
 #include "core/base/machine.hpp"
-#include "core/base/subprocess.hpp"
+#include "sweeps/launch/foreground_launch.hpp"
+#include "sweeps/orders/worker_command.hpp"
 #include "sweeps/queue/cell_orders.hpp"
 #include "sweeps/report/failure_report.hpp"
 #include "worker/process/stop_signals.hpp"
@@ -25,18 +26,34 @@ namespace {
 /// the process to end and passes a stop on to it.
 /// @return  its exit code, 128 + n for a signal; OutOfMemory also if the system killed it for its
 ///          memory use.
-int train_apart(RunOrder order, const CellId& cell, const DeviceChoice& device,
-                const std::function<bool()>& stopped) {
+int train_apart(RunOrder order, const CellPlan& cell, const RunContext& run) {
+  constexpr double kPoll = 0.05;  // s
   order.mode = RunMode::Apart;
-  order.cells = {cell};
-  order.board.clear();       // the process that waits for it goes on telling
+  order.cells = {cell.id};
   order.progress = "quiet";  // this process goes on drawing
   malloc_trim(0);
-  if (device.device.is_cuda()) at::getDeviceAllocator(at::kCUDA)->emptyCache();
-  const int code =
-      run_apart({program_beside("depthgrid-worker").string(), "run", order_text(order)}, stopped,
-                variables_of_one_card(device));
-  return code == 128 + SIGKILL ? static_cast<int>(ExitCode::OutOfMemory) : code;
+  if (run.device.device.is_cuda()) at::getDeviceAllocator(at::kCUDA)->emptyCache();
+  ForegroundLaunch launch({.name = cell.alias + " in a fresh process",
+                           .command =
+                               [&](const std::string& channel) {
+                                 order.board = channel;
+                                 return worker_command("run", order_text(order));
+                               },
+                           .variables = variables_of_one_card(run.device),
+                           .hang = order.hang});
+  bool told = false;
+  while (true) {
+    if (const auto end = launch.tick()) {
+      if (end->hung) return number_of(ExitCode::Hang);
+      return end->code == 128 + SIGKILL ? number_of(ExitCode::OutOfMemory) : end->code;
+    }
+    run.watchdog.beat();  // it is judged by its own signs of life
+    if (!told && stop_requested()) {
+      launch.pass_on(SIGTERM);
+      told = true;
+    }
+    real_clock().wait(kPoll);
+  }
 }
 
 }  // namespace
@@ -65,11 +82,10 @@ void JobRetry::fail(const SessionJob& job, const std::vector<std::int64_t>& gene
 }
 
 bool JobRetry::again(const SessionJob& job) {
-  const std::int64_t allowed = run_.sweep.run.integer("retry.error");
-  const std::int64_t n = ++errors_[job.id];
-  if (n > allowed) return false;
-  run_.progress.say(
-      fmt::format("job {}: an error; attempt {} of {} more (retry.error)", job.id, n, allowed));
+  const RetryBook::Verdict verdict = book_.ended(job.id, LaunchEnd::Error, false, 0);
+  if (verdict.gives_up) return false;
+  run_.progress.say(fmt::format("job {}: an error; attempt {} of {} more (retry.error)", job.id,
+                                verdict.failures, verdict.allowed));
   return true;
 }
 
@@ -86,13 +102,9 @@ bool JobRetry::out_of_memory(const SessionJob& job, const std::vector<std::int64
     queue_.give_up(job.rows);
     return false;
   }
-  for (std::int64_t i = 0; i < run_.sweep.run.integer("retry.oom"); ++i) {
+  while (!book_.ended(job.id, LaunchEnd::OutOfMemory, false, 0).gives_up) {
     run_.progress.say("job " + job.id + " does not fit in memory: retrying in a fresh process");
-    const auto stopped = [this] {  // the fresh process has a watchdog of its own
-      run_.watchdog.beat();
-      return stop_requested();
-    };
-    const int code = train_apart(order_, cell.id, run_.device, stopped);
+    const int code = train_apart(order_, cell, run_);
     if (code == static_cast<int>(ExitCode::TempFail)) return true;
     if (run_.store.completed(cell.id)) return false;
     if (code == static_cast<int>(ExitCode::OutOfMemory)) continue;

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "sweeps/orders/orders.hpp"
 #include "sweeps/queue/job_queue.hpp"
+#include "sweeps/run/retry_book.hpp"
 #include "worker/session/run_context.hpp"
 
 namespace depthgrid {
@@ -18,7 +18,11 @@ class JobRetry {
  public:
   /// All references outlive this.
   JobRetry(RunContext& run, const RunOrder& order, LeaseKeeper& leases, JobQueue& queue)
-      : run_(run), order_(order), leases_(leases), queue_(queue) {}
+      : run_(run),
+        order_(order),
+        leases_(leases),
+        queue_(queue),
+        book_(retry_options(run.sweep.run)) {}
 
   /// Publishes the report of cells without a result.
   /// @param generations  of the failed attempts, one per cell of the job.
@@ -44,7 +48,7 @@ class JobRetry {
   const RunOrder& order_;
   LeaseKeeper& leases_;
   JobQueue& queue_;
-  std::map<std::string, std::int64_t> errors_;  // by the job's id
+  RetryBook book_;
   ExitCode code_ = ExitCode::Done;
 };
 

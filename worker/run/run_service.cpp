@@ -1,23 +1,22 @@
 #include "worker/run/run_service.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "core/base/fault_point.hpp"
 #include "core/base/log.hpp"
 #include "core/base/output.hpp"
 #include "core/base/printable.hpp"
 #include "core/base/subprocess.hpp"
-#include "core/base/terminal.hpp"
+#include "core/base/ticker.hpp"
 #include "distributed/agree.hpp"
 #include "distributed/device_map.hpp"
 #include "distributed/mpi_env.hpp"
@@ -84,11 +83,16 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   watchdog.enter(WorkPhase::Auditing);
   run.permit = pass_audits(world, sweep, wanted, usable_memory_bytes(local_size) / 2, run.progress);
   std::optional<BudgetGuard> budget;
+  std::optional<Ticker> spending;
   if (watches_budget(order, world, sweep)) {
-    budget.emplace(sweep, store, world.size(), [](const std::string& why) {
+    budget.emplace(sweep, store, world.size(), real_clock().now(), [](const std::string& why) {
+      request_stop();  // first: a terminal may take no line
       log(LogLevel::Error, why);
-      request_stop();
     });
+    budget->tick(real_clock().now());  // before anything is trained
+    spending.emplace(
+        "budget", BudgetGuard::kPeriod, [&](double now) { budget->tick(now); },
+        [&](double now) { budget->end(now); });
   }
   watchdog.enter(WorkPhase::Waiting);  // what has no team, or is over, waits for all others
   TeamOutcome outcome{.stopped = on_any(world, run.permit.stopped || stop_requested())};
@@ -115,20 +119,18 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   return failed > 0 ? ExitCode::Partial : ExitCode::Done;
 }
 
-/// How long who loses a connection leaves the note of the end to the rank that has broken it.
-constexpr std::chrono::seconds kForTheCulprit(1);
+/// s for which who loses a connection leaves the note of the end to the rank that has broken it.
+constexpr double kForTheCulprit = 1;
+/// s for which a rank leaves the report of its error to the first rank, which ends the others.
+constexpr double kForTheFirst = 2;
 
 /// Reports an error that ends this rank, and with it all others. Several may meet the same one at
 /// the same moment, such as a refused resume: then the first rank tells it, and ends those that
 /// wait.
 void report_alone(const Collective& world, const UserError& error) {
-  using namespace std::chrono_literals;
   const bool waits = world.rank() != 0 && !stop_requested();
-  for (int i = 0; waits && i < 40; ++i) {
-    if (stop_requested()) return log_quietly(LogLevel::Error, error.what());
-    std::this_thread::sleep_for(50ms);
-  }
-  log(LogLevel::Error, error.what());
+  const bool told = waits && stop_requested_within(kForTheFirst);
+  (told ? log_quietly : log)(LogLevel::Error, error.what());
 }
 
 /// run_sweep(); an error that nobody expected counts as a crash of the cells that it ends, a kernel
@@ -156,7 +158,7 @@ ExitCode run_marked(const RunOrder& order, Collective& world, int local_rank, in
     if (is_of_machine(fault)) {
       // Who loses a connection does not know which of its ends is at fault.
       if (fault == DeviceFault::Link) {
-        std::this_thread::sleep_for(kForTheCulprit);
+        real_clock().wait(kForTheCulprit);
         note_end(static_cast<int>(ExitCode::Infrastructure), false);
       }
       throw NodeError(
@@ -185,11 +187,15 @@ int run(const RunOrder& order, int argc, char** argv) {
   watch_stop_signals();
   if (!order.board.empty()) note_ends_in(std::filesystem::path(order.board) / kEndNote);
   // Before MPI, which waits for every rank.
-  Watchdog watchdog;
+  Watchdog watchdog(hang_limit(order.hang), end_hung);
   const QuitReport report(watchdog, launcher_rank());
-  watchdog.watch(hang_limit(order.hang), end_hung);
+  const Ticker watch("watchdog", Watchdog::kPeriod, [&](double now) { watchdog.tick(now); });
   std::optional<LifeTeller> life;
-  if (!order.board.empty() && launcher_rank() == 0) life.emplace(watchdog, order.board, order.hang);
+  std::optional<Ticker> signs;
+  if (!order.board.empty() && launcher_rank() == 0) {
+    life.emplace(watchdog, order.board);
+    signs.emplace("signs of life", LifeTeller::period(order.hang), [&](double) { life->tick(); });
+  }
   FaultPoint().pass(0, order.cells);
   if (!under_launcher()) {
     try {

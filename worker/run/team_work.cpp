@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
-#include <thread>
+#include <string>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -19,18 +19,14 @@
 #include "worker/process/memory_use.hpp"
 #include "worker/process/run_setup.hpp"
 #include "worker/process/stop_signals.hpp"
-#include "worker/run/exact_resume.hpp"
 #include "worker/run/job_retry.hpp"
+#include "worker/session/cell_checkpoint.hpp"
 #include "worker/session/job_session.hpp"
 
 namespace depthgrid {
 namespace {
 
-void wait_for_others() {
-  for (int i = 0; i < 10 && !stop_requested(); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-}
+constexpr double kLookSeconds = 0.5;  // until the next look for a job, while others have them all
 
 /// Seconds for which a launch waits for cells that living processes hold: until those that were
 /// left free of a job that others hold in part may be taken, and until an owner that does not live
@@ -143,6 +139,17 @@ bool train(RunContext& run, JobRetry& retry, Claim claim) {
   return false;
 }
 
+[[noreturn]] void refuse_resume(const RunContext& run, const ClaimedCell& cell,
+                                const std::string& before, const std::string& now,
+                                const std::string& leaf) {
+  throw UserError(
+      ExitCode::BadConfig,
+      fmt::format("{} was trained up to step {} with {}, this run has {}: sums would be rounded "
+                  "otherwise, and it would not end with the numbers of an undisturbed run. Go on "
+                  "with --set {}, or accept that with --allow-inexact, which the store records",
+                  run.sweep.cells[cell.row].alias, cell.state->step, before, now, leaf));
+}
+
 }  // namespace
 
 TeamOutcome lead_team(RunContext& run, const RunOrder& order, std::vector<FusedJob> jobs) {
@@ -177,7 +184,7 @@ TeamOutcome lead_team(RunContext& run, const RunOrder& order, std::vector<FusedJ
                !queue.may_inherit()) {
       break;  // its supervisor has better use for these cores
     } else {
-      wait_for_others();
+      stop_requested_within(kLookSeconds);
     }
     if (queue.failed() > failed_before) streak.failed();
     if (const auto why = streak.over()) {
@@ -205,6 +212,26 @@ TeamOutcome follow_team(RunContext& run) {
     outcome.stopped = session.run() == SessionEnd::Stopped || outcome.stopped;
   }
   return outcome;
+}
+
+void require_exact_resume(const RunContext& run, const Claim& claim) {
+  if (run.sweep.run.flag("resources.allow_inexact")) return;
+  for (const ClaimedCell& cell : claim.cells) {
+    if (!cell.state) continue;
+    const auto ranks = cell.state->numbers.find("ranks");
+    if (ranks != cell.state->numbers.end() && static_cast<int>(ranks->second) != run.sync.ranks()) {
+      const auto before = static_cast<int>(ranks->second);
+      refuse_resume(run, cell, fmt::format("{} rank(s) per job", before),
+                    std::to_string(run.sync.ranks()),
+                    fmt::format("resources.ranks_per_job={}", before));
+    }
+    const auto device = cell.state->texts.find("device");
+    const std::string here = kind_of(run.device.device);
+    if (device != cell.state->texts.end() && device->second != here) {
+      refuse_resume(run, cell, "device " + device->second, here,
+                    "resources.device=" + device->second);
+    }
+  }
 }
 
 }  // namespace depthgrid

@@ -6,6 +6,7 @@
 #include "core/base/exit_code.hpp"
 #include "sweeps/orders/orders.hpp"
 #include "sweeps/plan/job_plan.hpp"
+#include "sweeps/queue/job_queue.hpp"
 #include "worker/session/run_context.hpp"
 
 namespace depthgrid {
@@ -23,5 +24,11 @@ TeamOutcome lead_team(RunContext& run, const RunOrder& order, std::vector<FusedJ
 
 /// The other ranks: train what the first one sends.
 TeamOutcome follow_team(RunContext& run);
+
+/// Cells of a claim resume with the bits of an undisturbed run only if as many ranks as before sum
+/// their gradients, on the same kind of device.
+/// @throws UserError (BadConfig) otherwise, unless `resources.allow_inexact` is set. It names the
+///         cell, both numbers and what to do. Nothing has been written then.
+void require_exact_resume(const RunContext& run, const Claim& claim);
 
 }  // namespace depthgrid

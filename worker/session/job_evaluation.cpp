@@ -14,7 +14,6 @@
 #include "worker/process/stop_signals.hpp"
 #include "worker/session/cell_facts_builder.hpp"
 #include "worker/session/control_facts.hpp"
-#include "worker/session/steering_facts.hpp"
 
 namespace depthgrid {
 namespace {

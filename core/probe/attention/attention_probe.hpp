@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "core/probe/probe.hpp"
 #include "core/probe/probe_subject.hpp"
@@ -29,5 +30,18 @@ class AttentionProbe final : public Probe {
   ProbeSchedule schedule_;
   std::size_t entropy_ = 0, distance_ = 0, first_ = 0, self_ = 0;
 };
+
+/// Where the queries of one head look in one sequence. Means over the queries i = 1 ... T - 1; the
+/// first token has only itself to look at. NaN if there is no other.
+struct HeadAttention {
+  double entropy = 0;      // -sum p ln p over ln(i + 1): 1 if uniform, 0 if on one token
+  double distance = 0;     // sum of p (i - j), tokens
+  double first_share = 0;  // p of token 0
+  double self_share = 0;   // p of the token itself
+};
+
+/// @param weights  (T, T) row-major; of row i the entries 0 ... i, which sum to 1, are read.
+/// Sums are float64 and in the order of the text.
+HeadAttention head_attention(std::span<const float> weights, std::int64_t tokens);
 
 }  // namespace depthgrid

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "core/depth/tableau.hpp"
+
 namespace depthgrid {
 
 /// One step of a system in n dimensions: advances the state x (n), and with its derivative there
@@ -42,5 +44,18 @@ AsymptoticExponents benettin(const TangentStep& step, std::vector<double> x,
 
 /// The first k unit vectors of n dimensions, row-major.
 std::vector<double> unit_basis(std::size_t k, std::size_t n);
+
+/// An autonomous flow dx/dt = f(x) in n dimensions, with its Jacobian J.
+struct SmoothFlow {
+  std::function<void(std::span<const double> x, std::span<double> f)> field;
+  /// jv = J(x) v
+  std::function<void(std::span<const double> x, std::span<const double> v, std::span<double> jv)>
+      tangent;
+};
+
+/// A step of length h of an explicit Runge-Kutta method, and its exact derivative: the same method
+/// on state and tangent vectors together, so that exponents are those of the discrete map.
+/// @param method  must outlive the step.
+TangentStep runge_kutta_step(const Tableau& method, SmoothFlow flow, double h);
 
 }  // namespace depthgrid

@@ -7,11 +7,11 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/stack.h>
+#include <ATen/ops/zeros.h>
 
-#include "core/probe/lyapunov/directions.hpp"
-#include "core/probe/lyapunov/frame_rates.hpp"
-#include "core/probe/lyapunov/influence.hpp"
+#include "core/base/nan.hpp"
 #include "core/probe/lyapunov/lanczos.hpp"
 #include "core/probe/lyapunov/tong_procedure.hpp"
 #include "core/probe/probe_subject.hpp"
@@ -35,6 +35,47 @@ at::Tensor log_norms(const at::Tensor& x) {
 }
 
 }  // namespace
+
+at::Tensor advance_frame(const TangentMap& step, at::Tensor& frame) {
+  const at::Tensor image =
+      each_direction([&](const at::Tensor& v) { return step.forward(v); }, step.sizes(), frame);
+  at::Tensor rates = at::full(frame.sizes().slice(0, 3), kNaN, frame.options());
+  frame = at::full(frame.sizes(), kNaN, frame.options());
+  for (std::int64_t e = 0; e < image.size(0); ++e) {
+    for (std::int64_t b = 0; b < image.size(1); ++b) {
+      if (!all_finite(image[e][b])) continue;
+      const RowsQr qr = qr_of_rows(image[e][b]);
+      frame[e][b].copy_(qr.q);
+      rates[e][b].copy_(qr.r.diagonal().abs().log());
+    }
+  }
+  return rates;
+}
+
+at::Tensor influence_on(const TangentMap& map, std::int64_t token, std::int64_t probes,
+                        const DirectionDraw& draw) {
+  const at::IntArrayRef state = map.sizes();
+  const std::int64_t cells = state[0], batch = state[1], tokens = state[2], width = state[3];
+  const at::Tensor draws = normal_directions({cells, batch, width}, probes, draw);
+  const at::Tensor sum = at::zeros({cells, batch, tokens}, at::kDouble);
+  auto sums = sum.accessor<double, 3>();
+  for (std::int64_t i = 0; i < probes; ++i) {
+    const at::Tensor w = at::zeros(state, at::kDouble);
+    w.select(2, token).copy_(draws.select(2, i));
+    const at::Tensor pulled = map.transposed(w).to(at::kCPU, at::kDouble).contiguous();
+    const auto entries = pulled.accessor<double, 4>();
+    for (std::int64_t e = 0; e < cells; ++e) {
+      for (std::int64_t b = 0; b < batch; ++b) {
+        for (std::int64_t t = 0; t < tokens; ++t) {
+          for (std::int64_t c = 0; c < width; ++c) {
+            sums[e][b][t] += entries[e][b][t][c] * entries[e][b][t][c];
+          }
+        }
+      }
+    }
+  }
+  return sum / static_cast<double>(probes);
+}
 
 DepthSpectrum depth_spectrum(const DepthTrack& track, std::int64_t steps, const at::Tensor& start,
                              const DepthSpectrumOptions& options) {

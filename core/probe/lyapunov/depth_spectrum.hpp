@@ -5,12 +5,30 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "core/probe/lyapunov/directions.hpp"
 #include "core/probe/lyapunov/finite_time.hpp"
 #include "core/probe/lyapunov/tangent_map.hpp"
 
 namespace depthgrid {
 
 class DepthTrack;
+
+/// ln |R_ii| of one step on orthonormal directions, which move on with it: D Q = Q' R.
+///
+/// Summed over the steps of a map, from its right singular vectors, these are exactly ln s_i: at
+/// the end the images of such a frame are orthogonal. From any other frame they are not.
+/// @param frame  (E, B, M, N) double, replaced by Q'; NaN where directions are not finite.
+/// @return       (E, B, M) double
+at::Tensor advance_frame(const TangentMap& step, at::Tensor& frame);
+
+/// ‖∂y_i/∂x_j‖² (Frobenius) of one output token i, for all input tokens j: the mean of
+/// ‖(Dᵀ w)_j‖² over Gaussian w on token i. Unbiased; the relative spread is about
+/// √(2 / (probes · rank of the block)).
+/// @param map    of states (E, B, T, C). @param token  i. @param probes  at least 1.
+/// @return       (E, B, T) double
+/// Source: Hutchinson (1989), Commun. Stat. Simul. 18, 1059.
+at::Tensor influence_on(const TangentMap& map, std::int64_t token, std::int64_t probes,
+                        const DirectionDraw& draw);
 
 /// States of at most so many entries (tokens · channels) get a complete basis: the whole spectrum
 /// and the determinant, exactly.

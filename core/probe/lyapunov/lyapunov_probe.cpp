@@ -1,10 +1,8 @@
 #include "core/probe/lyapunov/lyapunov_probe.hpp"
 
 #include <algorithm>
-#include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
@@ -13,6 +11,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/nan.hpp"
+#include "core/config/axis_labels.hpp"
 #include "core/probe/lyapunov/directions.hpp"
 #include "core/probe/lyapunov/kaplan_yorke.hpp"
 #include "core/probe/lyapunov/sequence_moments.hpp"
@@ -44,6 +43,17 @@ double mean_of(const at::Tensor& values) {
 }
 
 }  // namespace
+
+LyapunovVariant lyapunov_variant(std::string_view word) {
+  const auto at = std::ranges::find(kLyapunovVariantNames, word);
+  if (at == kLyapunovVariantNames.end()) {
+    std::string known;
+    for (const std::string_view name : kLyapunovVariantNames) known += " " + std::string(name);
+    throw Error("no variant of the exponents is called '" + std::string(word) +
+                "'; known:" + known);
+  }
+  return static_cast<LyapunovVariant>(at - kLyapunovVariantNames.begin());
+}
 
 LyapunovProbe::LyapunovProbe(const ProbeSubject& subject, LyapunovOptions options)
     : subject_(subject), options_(std::move(options)) {

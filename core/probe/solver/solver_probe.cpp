@@ -8,22 +8,60 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/log_softmax.h>
 
 #include "core/base/error.hpp"
 #include "core/base/nan.hpp"
 #include "core/config/axis_labels.hpp"
 #include "core/depth/integrator.hpp"
 #include "core/probe/continuous_depth.hpp"
-#include "core/probe/solver/continuity.hpp"
 #include "core/probe/solver/independent_layers.hpp"
-#include "core/probe/solver/prediction_distance.hpp"
 
 namespace depthgrid {
 namespace {
 
+constexpr std::int64_t kLogits = std::int64_t{1} << 19;  // of one cell at a time, 4 MiB
 constexpr std::int64_t kTokens = 128;  // at least, of the set: the reference takes many evaluations
 constexpr double kFiner = 100;         // tolerances of `dopri5` over those of the reference
 constexpr std::int64_t kMoreSteps = 4;  // that the reference may take; 100^(1/5) = 2.5
+
+/// How the predictions of one state at τ = 1 differ from those of another, mean over tokens, nats.
+struct PredictionDistance {
+  std::vector<double> divergence;   // (E) KL(p* ‖ p) of the next-token distributions
+  std::vector<double> loss_change;  // (E) loss of x less that of the reference
+};
+
+/// @param x, reference  (E, B, T, C) at τ = 1. @param targets  (B, T) int64.
+PredictionDistance prediction_distance(const ContinuousDepth& depth, const at::Tensor& x,
+                                       const at::Tensor& reference, const at::Tensor& targets) {
+  const std::int64_t cells = x.size(0), tokens = x.size(2);
+  const auto n = static_cast<double>(x.size(1) * tokens);
+  PredictionDistance out{std::vector<double>(static_cast<std::size_t>(cells)),
+                         std::vector<double>(static_cast<std::size_t>(cells))};
+  const at::Tensor index = targets.to(x.device()).unsqueeze(2);
+  for (std::int64_t b = 0; b < x.size(1); ++b) {
+    const at::Tensor ours = depth.finish(x.narrow(1, b, 1));
+    const at::Tensor theirs = depth.finish(reference.narrow(1, b, 1));
+    std::int64_t count = 1;  // until the size of the vocabulary is known
+    for (std::int64_t first = 0, next = 0; first < tokens; first = next) {
+      next = std::min(first + count, tokens);
+      const auto scores = [&](const at::Tensor& state) {
+        return at::log_softmax(depth.logits(state.narrow(2, first, next - first)), -1);
+      };
+      const at::Tensor p = scores(ours), q = scores(theirs);
+      for (std::int64_t e = 0; e < cells; ++e) {  // cell by cell: bits must not depend on E
+        const at::Tensor log_p = p[e][0], log_q = q[e][0];
+        const at::Tensor at = index[b].narrow(0, first, next - first);
+        const auto cell = static_cast<std::size_t>(e);
+        out.divergence[cell] += (log_q.exp() * (log_q - log_p)).sum().item<double>() / n;
+        out.loss_change[cell] +=
+            (log_q.gather(1, at) - log_p.gather(1, at)).sum().item<double>() / n;
+      }
+      count = std::max<std::int64_t>(1, kLogits / p.size(3));
+    }
+  }
+  return out;
+}
 
 /// A number of each method, by cell.
 template <class Of>

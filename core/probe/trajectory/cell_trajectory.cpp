@@ -10,8 +10,8 @@
 #include <ATen/ops/cat.h>
 
 #include "core/probe/trajectory/path_statistics.hpp"
-#include "core/probe/trajectory/spectrum.hpp"
-#include "core/probe/trajectory/token_distribution.hpp"
+#include "core/probe/trajectory/state_moments.hpp"
+#include "core/probe/trajectory/token_statistics.hpp"
 
 namespace depthgrid {
 namespace {

@@ -8,8 +8,8 @@
 #include <ATen/core/Tensor.h>
 
 #include "core/probe/record.hpp"
-#include "core/probe/trajectory/class_means.hpp"
 #include "core/probe/trajectory/state_moments.hpp"
+#include "core/probe/trajectory/token_statistics.hpp"
 
 namespace depthgrid {
 

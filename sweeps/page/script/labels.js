@@ -1,6 +1,6 @@
 // Names at the ends of the lines.
 
-/** Texts at these places, moved apart until they are `distance` apart: label_layout.cpp. */
+/** Texts at these places, moved apart until they are `distance` apart: end_labels.cpp. */
 function spreadApart(wanted, distance, low, high) {
   const order = wanted.map((_, i) => i).sort((a, b) => wanted[a] - wanted[b] || a - b);
   const pools = [], out = new Array(wanted.length);

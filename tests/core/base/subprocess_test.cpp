@@ -1,12 +1,13 @@
 #include "core/base/subprocess.hpp"
 
-#include <csignal>
-#include <cstring>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
-#include "core/base/error.hpp"
-#include "tests/storage/temporary_folder.hpp"
+#include "core/base/child_process.hpp"
 
 namespace depthgrid {
 namespace subprocess_test {
@@ -15,49 +16,16 @@ std::vector<std::string> shell(const std::string& script) {
   return {"/bin/sh", "-c", script};
 }
 
-bool never() {
-  return false;
+/// As that of a child which is a rank if this process is one, or of one apart from any launcher.
+int end_code(const std::vector<std::string>& command, bool keeps_launcher,
+             const std::map<std::string, std::string>& variables = {}) {
+  ChildProcess child(
+      {.command = command, .variables = variables, .keeps_launcher = keeps_launcher});
+  return child.wait(60).value_or(-1);
 }
 
-TEST(Subprocess, ReturnsTheExitCodeOfTheChild) {
-  EXPECT_EQ(run_child(shell("exit 0")), 0);
-  EXPECT_EQ(run_child(shell("exit 75")), 75);
-  EXPECT_EQ(run_apart(shell("exit 77"), never), 77);
-}
-
-TEST(Subprocess, ReturnsTheSignalThatEndedTheChild) {
-  EXPECT_EQ(run_child(shell("kill -KILL $$")), 128 + SIGKILL);
-  EXPECT_EQ(run_apart(shell("kill -TERM $$"), never), 128 + SIGTERM);
-}
-
-TEST(Subprocess, ForwardsWhatShouldStopTheChild) {
-  for (const char* name : {"INT", "TERM", "USR1", "USR2", "HUP"}) {
-    const std::string script = std::string("trap 'exit 9' ") + name + "; kill -" + name +
-                               " $PPID; while :; do sleep 0.02; done";
-    int passed_on = 0;
-    EXPECT_EQ(run_child(shell(script), true, &passed_on), 9) << name;
-    EXPECT_STREQ(sigabbrev_np(passed_on), name);
-  }
-}
-
-TEST(Subprocess, SaysThatAProgramIsNotThereAndLeavesTheSignalsAsTheyWere) {
-  sigset_t before, after;
-  sigprocmask(SIG_BLOCK, nullptr, &before);
-  EXPECT_THROW(run_child({"/no/such/program"}), Error);
-  sigprocmask(SIG_BLOCK, nullptr, &after);
-  for (const int s : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP, SIGCHLD}) {
-    EXPECT_EQ(sigismember(&after, s), sigismember(&before, s)) << s;
-  }
-  EXPECT_THROW(run_apart({"/no/such/program"}, never), Error);
-  EXPECT_THROW(become({"/no/such/program"}), Error);
-}
-
-TEST(Subprocess, EndsAChildOnceItIsTold) {
-  const TemporaryFolder folder;
-  const std::filesystem::path ready = folder.path() / "ready";  // the trap is set: no race
-  const std::string script =
-      "trap 'exit 5' TERM; : > " + ready.string() + "; while :; do sleep 0.05; done";
-  EXPECT_EQ(run_apart(shell(script), [&] { return std::filesystem::exists(ready); }), 5);
+TEST(Subprocess, AProgramThatIsNotThereIsNamed) {
+  EXPECT_THROW(become({"/no/such/program"}), StartError);
 }
 
 TEST(Subprocess, HidesTheLauncherFromAChildApartOnly) {
@@ -66,8 +34,8 @@ TEST(Subprocess, HidesTheLauncherFromAChildApartOnly) {
   const auto seen = shell("test \"$OMPI_COMM_WORLD_SIZE\" = 4");
   EXPECT_TRUE(under_launcher());
   EXPECT_EQ(launcher_rank(), 3);
-  EXPECT_EQ(run_child(seen), 0);
-  EXPECT_EQ(run_apart(seen, never), 1);
+  EXPECT_EQ(end_code(seen, true), 0);
+  EXPECT_EQ(end_code(seen, false), 1);
   unsetenv("OMPI_COMM_WORLD_RANK");
   unsetenv("OMPI_COMM_WORLD_SIZE");
 }
@@ -77,11 +45,11 @@ TEST(Subprocess, AShellOfSrunIsNoRankAndNeitherAreItsChildren) {
   ASSERT_EQ(setenv("SLURM_STEP_NUM_TASKS", "1", 1), 0);
   const auto in_a_step = shell("test -n \"$SLURM_STEP_ID\"");
   EXPECT_FALSE(under_launcher());
-  EXPECT_EQ(run_child(in_a_step), 1) << "Open MPI would look for srun's PMIx";
+  EXPECT_EQ(end_code(in_a_step, true), 1) << "Open MPI would look for srun's PMIx";
   ASSERT_EQ(setenv("SLURM_STEP_NUM_TASKS", "4", 1), 0);
   EXPECT_TRUE(under_launcher());
   EXPECT_EQ(launcher_ranks(), 4);
-  EXPECT_EQ(run_child(in_a_step), 0);
+  EXPECT_EQ(end_code(in_a_step, true), 0);
   ASSERT_EQ(setenv("SLURM_STEP_NUM_TASKS", "1", 1), 0);
   ASSERT_EQ(setenv("PMIX_RANK", "0", 1), 0);
   EXPECT_TRUE(under_launcher()) << "a rank, if the only one";
@@ -93,8 +61,8 @@ TEST(Subprocess, AShellOfSrunIsNoRankAndNeitherAreItsChildren) {
 TEST(Subprocess, AChildApartGetsTheVariablesOfItsCall) {
   ASSERT_EQ(setenv("CUDA_VISIBLE_DEVICES", "0,1", 1), 0);
   const auto seen = shell("test \"$CUDA_VISIBLE_DEVICES\" = GPU-7 && test -n \"$PATH\"");
-  EXPECT_EQ(run_apart(seen, never, {{"CUDA_VISIBLE_DEVICES", "GPU-7"}}), 0);
-  EXPECT_EQ(run_apart(seen, never), 1);
+  EXPECT_EQ(end_code(seen, false, {{"CUDA_VISIBLE_DEVICES", "GPU-7"}}), 0);
+  EXPECT_EQ(end_code(seen, false), 1);
   unsetenv("CUDA_VISIBLE_DEVICES");
 }
 

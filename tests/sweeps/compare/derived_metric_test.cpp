@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include "sweeps/compare/rate_schedule.hpp"
 #include "sweeps/report/listing_union.hpp"
 #include "tests/sweeps/compare/compare_answer.hpp"
 #include "tests/sweeps/compare/grid_cells.hpp"

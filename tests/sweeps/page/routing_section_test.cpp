@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
+#include "sweeps/page/page_data.hpp"
 #include "sweeps/page/page_sections.hpp"
 #include "sweeps/page/report_page.hpp"
-#include "sweeps/page/token_texts.hpp"
 #include "tests/sweeps/page/block_check.hpp"
 #include "tests/sweeps/page/probed_grid.hpp"
 #include "tests/sweeps/picture/svg_check.hpp"

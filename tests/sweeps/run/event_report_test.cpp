@@ -153,6 +153,8 @@ TEST_F(EventReportOf, EveryKindHasASentenceWithItsNumbers) {
   event.cells.clear();
   event.attempt = 1;
   EXPECT_EQ(event_text(event, cells), "the preparation began");
+  event.launch = "run-0f";
+  EXPECT_EQ(event_text(event, cells), "the worker of a plain run began");
 }
 
 TEST_F(EventReportOf, LinesThatAreNoEventsAreCounted) {

@@ -34,8 +34,10 @@ struct Script {
 /// A world with a clock of its own.
 class PretendedWorld final : public SupervisorBackend {
  public:
-  explicit PretendedWorld(std::vector<LaunchPlan> launches, SupervisorOptions options = {})
-      : launches_(std::move(launches)), options_(std::move(options)) {}
+  /// @param disk  of the store; it outlives this.
+  explicit PretendedWorld(std::vector<LaunchPlan> launches, SupervisorOptions options = {},
+                          const Fs& disk = real_fs())
+      : leases_({}, disk), launches_(std::move(launches)), options_(std::move(options)) {}
 
   void plays(const std::string& id, std::deque<Script> scripts) { scripts_[id] = scripts; }
 
@@ -45,13 +47,23 @@ class PretendedWorld final : public SupervisorBackend {
     return supervisor.run();
   }
 
-  bool settled(std::size_t row) override { return settled_.contains(row); }
+  /// Another process brings a cell to its end.
+  void settle(std::size_t row) { settled_.insert(row); }
+
+  bool settled(std::size_t row) override {
+    ++questions;
+    return settled_.contains(row) || cancelled.contains(row);
+  }
   bool done(std::size_t row) const override {
     return settled_.contains(row) && !failed_.contains(row);
   }
-  std::int64_t checkpoint(std::size_t row) const override {
-    const auto at = checkpoints_.find(row);
-    return at == checkpoints_.end() ? 0 : at->second;
+  std::int64_t progress(const LaunchPlan& plan) const override {
+    std::int64_t out = 0;
+    for (const std::size_t row : plan.rows) {
+      const auto at = checkpoints_.find(row);
+      out += settled_.contains(row) ? 1000000 : at == checkpoints_.end() ? 0 : at->second;
+    }
+    return out;
   }
   bool runs_alone(std::int64_t ranks) const override { return alone(ranks); }
   bool stop_asked() override { return now_ >= stop_at; }
@@ -70,7 +82,7 @@ class PretendedWorld final : public SupervisorBackend {
   bool inherit(const LaunchPlan& plan) override {
     return plan.id != haunted || now_ > haunted_until;
   }
-  void set_aside(const LaunchPlan& plan, const LaunchRecord&, const std::string& why) override {
+  void report_failed(const LaunchPlan& plan, const LaunchRecord&, const std::string& why) override {
     aside.push_back(plan.id);
     said += why + '\n';
   }
@@ -88,6 +100,8 @@ class PretendedWorld final : public SupervisorBackend {
   std::string no_log_of;  // this launch's log cannot be opened
   std::vector<std::vector<std::string>> gpus;
   std::string said;
+  std::set<std::size_t> cancelled;  // rows
+  std::size_t questions = 0;        // whether a cell is settled
   std::size_t most_at_once = 0;
   std::size_t heard = 0;  // last words of launches
   double stop_at = 1e9, pause_at = 1e9, late_at = 1e9;

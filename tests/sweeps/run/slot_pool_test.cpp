@@ -42,5 +42,32 @@ TEST(SlotPool, ACardWithTwoFaultsIsLeftOutWithAllPlacesThatShareIt) {
   EXPECT_EQ(pool.take(1).gpus, Words{"b"});
 }
 
+TEST(SlotPool, OneLaunchIsOneFaultOfACardThatSeveralOfItsRanksShare) {
+  SlotPool pool(4, {"a", "b", "a", "b"}, {}, 1);
+  const SlotShare team = pool.take(3);
+  ASSERT_EQ(team.gpus, (Words{"a", "b", "a"}));
+  EXPECT_TRUE(pool.give_back(team, true).empty());
+  EXPECT_EQ(pool.all(), 4);
+  const SlotShare both = pool.take(4);
+  const auto bad = pool.give_back(both, true);
+  ASSERT_EQ(bad.size(), 2U) << "each card once";
+  EXPECT_EQ(bad[0].card, "a");
+  EXPECT_EQ(bad[0].faults, 2);
+  EXPECT_EQ(bad[1].card, "b");
+  EXPECT_EQ(pool.all(), 0);
+  EXPECT_EQ(pool.free(), 0);
+}
+
+TEST(SlotPool, WhoHeldACardWhenItWasLeftOutGivesItsPlaceBackWithoutAWord) {
+  SlotPool pool(3, {"a", "a", "a"}, {}, 1);
+  const SlotShare first = pool.take(1), second = pool.take(1), third = pool.take(1);
+  EXPECT_TRUE(pool.give_back(first, true).empty());
+  ASSERT_EQ(pool.give_back(second, true).size(), 1U);
+  EXPECT_EQ(pool.all(), 1);
+  EXPECT_TRUE(pool.give_back(third, false).empty()) << "it has been told";
+  EXPECT_EQ(pool.all(), 0);
+  EXPECT_EQ(pool.free(), 0);
+}
+
 }  // namespace slot_pool_test
 }  // namespace depthgrid

@@ -1,7 +1,11 @@
 // What a supervisor may start at a time: beside what, on which cores, with how much disk and time.
+#include <cerrno>
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "sweeps/run/supervisor.hpp"
+#include "tests/storage/pretended_fs.hpp"
 #include "tests/sweeps/run/pretended_world.hpp"
 
 namespace depthgrid::testing {
@@ -29,6 +33,44 @@ TEST(SupervisorRoom, ADiskThatStaysFullEndsTheRunAfterItsTime) {
   EXPECT_EQ(world.run(), ExitCode::CantCreate);
   EXPECT_GE(world.now(), 120);
   EXPECT_LE(world.now(), 135);
+}
+
+TEST(SupervisorRoom, ALaunchThatGetsOnEndsThePauseEvenIfItsRecordHasNoRoomThen) {
+  SupervisorOptions options = slots(1);
+  options.disk_wait = 300;  // a try every 10 s
+  const PretendedFs disk;
+  World world(launches(2), options, disk);
+  world.full_until = 290;
+  world.plays("a", {{.seconds = 12}});  // begins in the last seconds of the pause, ends after them
+  int records = 0;
+  disk.state().before = [&](const PretendedFs::Call& call) {
+    const bool record = call.name == "rename" && call.path.extension() == ".json";
+    if (!record || world.now() < 300 || ++records > 1) return;
+    disk.state().failing = disk.state().calls;
+    disk.state().error = ENOSPC;
+  };
+  EXPECT_EQ(world.run(), ExitCode::Done) << world.said;
+  EXPECT_GT(world.now(), 310) << "a pause of its own, with all its time";
+  EXPECT_EQ(records, 3) << "that of a, twice, and that of b";
+  EXPECT_EQ(launch_records(world.folder()).size(), world.started.size());
+}
+
+TEST(SupervisorRoom, TheLastRecordIsTriedOnceMoreBeforeItLeaves) {
+  SupervisorOptions options = slots(1);
+  options.disk_wait = 300;
+  const PretendedFs disk;
+  World world(launches(1), options, disk);
+  world.plays("a", {{.seconds = 12}});
+  bool first = true;
+  disk.state().before = [&](const PretendedFs::Call& call) {
+    if (call.name != "rename" || call.path.extension() != ".json" || !std::exchange(first, false)) {
+      return;
+    }
+    disk.state().failing = disk.state().calls;
+    disk.state().error = ENOSPC;
+  };
+  EXPECT_EQ(world.run(), ExitCode::Done) << world.said;
+  EXPECT_EQ(launch_records(world.folder()).size(), 1U);
 }
 
 TEST(SupervisorRoom, ALaunchThatMustBeAloneWaitsForAllOthersAndTheyForIt) {

@@ -13,7 +13,7 @@
 
 #include <ATen/ops/zeros.h>
 
-#include "worker/session/steering_facts.hpp"
+#include "worker/session/control_facts.hpp"
 
 namespace depthgrid {
 namespace steering_evaluation_test {

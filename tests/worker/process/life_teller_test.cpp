@@ -1,27 +1,52 @@
 #include "worker/process/life_teller.hpp"
 
-#include <chrono>
-#include <thread>
+#include <filesystem>
 
 #include <gtest/gtest.h>
 
-#include "sweeps/live/live_board.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
 namespace life_teller_test {
 
+namespace fs = std::filesystem;
+
 TEST(LifeTeller, TellsWhatTheWatchdogHasSeen) {
   const TemporaryFolder folder;
-  const LiveBoard board(folder.path() / "board");
+  const fs::path at = folder.path() / "board";
   Watchdog watchdog;
+  LifeTeller teller(watchdog, at);
+  const LiveBoard board(at);
   watchdog.enter(WorkPhase::Auditing);
-  const LifeTeller teller(watchdog, folder.path() / "board", 0.04);
-  for (int i = 0; i < 1000 && board.life().beats < 1; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
+  EXPECT_EQ(board.life().beats, 0) << "nothing is told between two ticks";
+  teller.tick();
   EXPECT_EQ(board.life().beats, 1);
   EXPECT_EQ(board.life().phase, WorkPhase::Auditing);
+  watchdog.beat(1);
+  watchdog.beat(2);
+  teller.tick();
+  EXPECT_EQ(board.life().beats, 3);
+}
+
+TEST(LifeTeller, TellsNothingWithoutANewSignOfLife) {
+  const TemporaryFolder folder;
+  const fs::path at = folder.path() / "board";
+  Watchdog watchdog;
+  LifeTeller teller(watchdog, at);
+  teller.tick();
+  EXPECT_FALSE(fs::exists(at / "life"));
+  watchdog.beat();
+  teller.tick();
+  ASSERT_TRUE(fs::remove(at / "life"));
+  teller.tick();
+  EXPECT_FALSE(fs::exists(at / "life"));
+}
+
+TEST(LifeTeller, TellsSeveralTimesWithinWhatMayPassWithoutASign) {
+  EXPECT_EQ(LifeTeller::period(8), 2);
+  EXPECT_EQ(LifeTeller::period(900), 5);
+  EXPECT_EQ(LifeTeller::period(0), 5) << "automatic";
+  EXPECT_EQ(LifeTeller::period(-1), 5) << "for ever";
 }
 
 }  // namespace life_teller_test

@@ -7,7 +7,7 @@
 #include <ATen/Context.h>
 
 #include "core/base/error.hpp"
-#include "distributed/gpu_driver.hpp"
+#include "distributed/device_plugin.hpp"
 #include "tests/worker/session/small_run.hpp"
 
 namespace depthgrid::testing {

@@ -10,7 +10,6 @@
 
 #include "core/base/error.hpp"
 #include "core/probe/lyapunov/kaplan_yorke.hpp"
-#include "core/probe/lyapunov/runge_kutta_tangents.hpp"
 #include "tests/support/verdict.hpp"
 
 namespace depthgrid::testing {

@@ -22,7 +22,7 @@
 #include <ATen/ops/zeros.h>
 
 #include "core/base/error.hpp"
-#include "core/probe/lyapunov/frame_rates.hpp"
+#include "core/probe/lyapunov/depth_spectrum.hpp"
 #include "tests/core/probe/lyapunov/toy_maps.hpp"
 
 namespace depthgrid::testing {

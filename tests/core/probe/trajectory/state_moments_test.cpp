@@ -22,8 +22,6 @@
 #include <ATen/ops/zeros.h>
 
 #include "core/probe/trajectory/feature_moments.hpp"
-#include "core/probe/trajectory/spectrum.hpp"
-#include "core/probe/trajectory/stored_states.hpp"
 #include "tests/support/verdict.hpp"
 
 namespace depthgrid {

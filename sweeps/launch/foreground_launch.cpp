@@ -1,0 +1,62 @@
+#include "sweeps/launch/foreground_launch.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/log.hpp"
+#include "sweeps/live/live_text.hpp"
+
+namespace depthgrid {
+namespace {
+
+LaunchCommand direct_command(const ForegroundSpec& spec, const LaunchTicket& ticket) {
+  LaunchCommand out;
+  out.words = spec.command(LaunchProcess::board_of(ticket).string());
+  out.variables = spec.variables;
+  return out;
+}
+
+}  // namespace
+
+ForegroundLaunch::ForegroundLaunch(const ForegroundSpec& spec, const Clock& clock,
+                                   const Processes& processes)
+    : name_(spec.name),
+      clock_(clock),
+      processes_(processes),
+      begun_(clock.now()),
+      oom_kills_(processes.oom_kills_so_far()),
+      process_(ticket(), direct_command(spec, ticket()), 0),
+      judge_(hang_limit(spec.hang), kBehindItsWatchdog) {}
+
+LaunchTicket ForegroundLaunch::ticket() const {
+  return {.plan = plan_,
+          .attempt = 1,
+          .gpus = {},
+          .cores = {},
+          .folder = scratch_.path(),
+          .own_log = false};
+}
+
+std::optional<ForegroundEnd> ForegroundLaunch::tick() {
+  const double now = clock_.now();
+  if (const std::optional<int> code = process_.poll()) {
+    return ForegroundEnd{.code = *code,
+                         .hung = hung_,
+                         .cause = process_.cause(),
+                         .seconds = now - begun_,
+                         .oom_kills = processes_.oom_kills_so_far() - oom_kills_};
+  }
+  process_.news();
+  const LifeSign sign = process_.life();
+  const auto silent = judge_.look(sign.beats, sign.phase, now - begun_);
+  if (silent && !std::exchange(hung_, true)) {
+    log(LogLevel::Error, fmt::format("{} has given no sign of life for {} in phase '{}' "
+                                     "(resources.hang): it is ended as hung",
+                                     name_, clock_text(*silent), rule_of(sign.phase).name));
+    process_.kill_hung();
+  }
+  return std::nullopt;
+}
+
+}  // namespace depthgrid
