@@ -1,3 +1,6 @@
+#include "cli/maintain/verb_completion.hpp"
+
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -5,14 +8,74 @@
 #include <fmt/format.h>
 
 #include "cli/arguments/command_line.hpp"
-#include "cli/maintain/completion.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
+#include "core/config/schema.hpp"
 
 namespace depthgrid {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Each script asks the program itself, by the name under which it was called. bash breaks words at
+// "=" and then replaces only what follows, so candidates lose what precedes it.
+constexpr const char* kBash = R"sh(_depthgrid() {
+  local line=${COMP_LINE:0:COMP_POINT} words current IFS=$' \t\n'
+  read -ra words <<<"$line"
+  [[ $line == *[[:space:]] ]] && words+=("")
+  current=${words[-1]}
+  local IFS=$'\n'
+  COMPREPLY=($(compgen -W "$("$1" completion words "${words[@]:1}" 2>/dev/null)" -- "$current"))
+  if [[ $current == *=* && $COMP_WORDBREAKS == *=* ]]; then
+    COMPREPLY=("${COMPREPLY[@]#"${current%"${current##*=}"}"}")
+  fi
+  [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null
+  return 0
+}
+complete -o default -F _depthgrid depthgrid
+)sh";
+
+constexpr const char* kZsh = R"sh(#compdef depthgrid
+_depthgrid() {
+  local -a candidates
+  candidates=("${(@f)$("${words[1]}" completion words "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  candidates=("${(@)candidates:#}")
+  if (( ${#candidates} )); then
+    compadd -S '' -- "${(@M)candidates:#*=}"
+    compadd -- "${(@)candidates:#*=}"
+  else
+    _files
+  fi
+}
+if [ "$funcstack[1]" = "_depthgrid" ]; then _depthgrid "$@"; else compdef _depthgrid depthgrid; fi
+)sh";
+
+/// "train.lr=" for a beginning of --set, "train.optimizer=adamw" once the leaf is there.
+std::string completed_setting(const std::string& word) {
+  std::string out;
+  const auto equals = word.find('=');
+  if (equals == std::string::npos) {
+    for (const Leaf& leaf : schema()) out += fmt::format("{}=\n", leaf.path);
+    return out + "seeds=\n";
+  }
+  const std::string path = word.substr(0, equals);
+  const std::size_t row = find_leaf(path);
+  if (row == schema().size()) return out;
+  std::string_view alternatives = schema()[row].words;
+  if (schema()[row].kind == ValueKind::Bool) alternatives = "true false";
+  while (!alternatives.empty()) {
+    const std::string_view one = alternatives.substr(0, alternatives.find(' '));
+    out += fmt::format("{}={}\n", path, one);
+    alternatives.remove_prefix(std::min(one.size() + 1, alternatives.size()));
+  }
+  return out;
+}
+
+std::string all_leaves() {
+  std::string out;
+  for (const Leaf& leaf : schema()) out += fmt::format("{}\n", leaf.path);
+  return out;
+}
 
 constexpr std::string_view kShells[] = {"bash", "zsh"};
 
@@ -49,6 +112,30 @@ void install(const std::string& shell) {
 }
 
 }  // namespace
+
+void print_completions(std::span<const Verb> verbs, std::span<const std::string> words) {
+  if (words.empty()) return;
+  const std::string& current = words.back();
+  const std::string& first = words.front();
+  if (words.size() == 1 || (words.size() == 2 && first == "help")) {
+    std::string names = words.size() == 1 ? "help\n" : "";
+    for (const Verb& verb : verbs) names += fmt::format("{}\n", verb.name);
+    return print(names);
+  }
+  const auto verb = std::ranges::find_if(verbs, [&](const Verb& v) { return first == v.name; });
+  if (verb == verbs.end()) return;
+  if (words[words.size() - 2] == "--set") return print(completed_setting(current));
+  if (current.starts_with("--set=")) return;
+  if (current.starts_with("-")) {
+    verb->run({std::string(CommandLine::kListOptions)});
+  } else if (first == "schema") {
+    print(all_leaves());
+  }
+}
+
+std::string completion_script(std::string_view shell) {
+  return shell == "zsh" ? kZsh : kBash;
+}
 
 int completion_verb(const Arguments& arguments) {
   if (!arguments.empty() && arguments.front() == "words") {  // asked by the scripts

@@ -7,7 +7,7 @@
 #include "cli/arguments/command_line.hpp"
 #include "cli/arguments/store_argument.hpp"
 #include "cli/arguments/until_ci.hpp"
-#include "cli/design/print_plan.hpp"
+#include "cli/design/verb_plan.hpp"
 #include "cli/train/run_options.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"

@@ -1,4 +1,4 @@
-#include "cli/maintain/completion.hpp"
+#include "cli/maintain/verb_completion.hpp"
 
 #include <gtest/gtest.h>
 
