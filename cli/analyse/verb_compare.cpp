@@ -128,12 +128,8 @@ int compare_verb(const Arguments& arguments) {
       .list("allow", "WORD,...", "compare in spite of another order, clip, code or audit")
       .text("filter", "EXPRESSION", "which cells take part, as in results")
       .flag("all-plans", "cells of other plans of the store, too")
-      .flag("csv", "one row per level, in full precision")
-      .flag("json", "print JSON");
-  if (!line.parse(arguments)) return 0;
-  if (line.has("csv") && line.has("json")) {
-    throw UserError(ExitCode::Usage, "compare prints --csv or --json, not both");
-  }
+      .flag("csv", "one row per level, in full precision");
+  if (!line.json().excludes("csv", "json").parse(arguments)) return 0;
   ComparisonQuery query = query_of(line);
   Listing listing = compared_listing(line);
   const std::vector<std::size_t> rows = select_cells(listing, {"", line.text_of("filter")});

@@ -23,9 +23,8 @@ int eval_verb(const Arguments& arguments) {
       .list("mode", "MODE",
             "dense, teacher_topk, teacher_threshold, student, random, skip_all, or all")
       .list("decider", "NAME", "of mode student: threshold, calibrated or running_topk")
-      .flag("by-position", "losses by position too")
-      .flag("json", "print JSON");
-  if (!line.parse(arguments)) return 0;
+      .flag("by-position", "losses by position too");
+  if (!line.json().parse(arguments)) return 0;
   EvalOrder order{.from = weight_choice(line),
                   .data = line.text_of("data"),
                   .windows = line.number_of("windows", 0),

@@ -33,9 +33,8 @@ int export_verb(const Arguments& arguments) {
   weight_options(line)
       .text("out", "PATH", "file (native) or folder (hf-gpt2)")
       .text("format", "safetensors", "the format; there is one")
-      .text("layout", "NAME", "native (default) or hf-gpt2")
-      .flag("json", "print JSON");
-  if (!line.parse(arguments)) return 0;
+      .text("layout", "NAME", "native (default) or hf-gpt2");
+  if (!line.json().parse(arguments)) return 0;
   if (line.has("format") && line.text_of("format") != "safetensors") {
     throw UserError(ExitCode::Usage, "--format " + line.text_of("format") +
                                          ": weights are written as safetensors only");

@@ -1,11 +1,12 @@
 #include <cmath>
-#include <cstdlib>
 #include <sstream>
 
 #include "cli/arguments/command_line.hpp"
 #include "cli/arguments/store_argument.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
+#include "core/base/nan.hpp"
+#include "core/base/parse_number.hpp"
 #include "core/base/subprocess.hpp"
 #include "sweeps/orders/orders.hpp"
 #include "sweeps/orders/worker_command.hpp"
@@ -13,32 +14,13 @@
 namespace depthgrid {
 namespace {
 
-/// NaN unless all of the text is a number.
-double number_in(const std::string& text) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  return text.empty() || *end != '\0' ? std::nan("") : value;
-}
-
-double real_of(const CommandLine& line, const char* name, double fallback, double most) {
-  if (!line.has(name)) return fallback;
-  const std::string text = line.text_of(name);
-  const double value = number_in(text);
-  if (!(value >= 0) || !(value <= most)) {
-    throw UserError(ExitCode::Usage, "--" + std::string(name) + " is " + text +
-                                         "; expected a number of 0 or more" +
-                                         (std::isfinite(most) ? ", 1 at most" : ""));
-  }
-  return value;
-}
-
 /// "1,-0.5": a number for each axis.
 std::vector<double> control_of(const CommandLine& line) {
   std::vector<double> out;
   if (!line.has("control")) return out;
   std::istringstream text(line.text_of("control"));
   for (std::string word; std::getline(text, word, ',');) {
-    out.push_back(number_in(word));
+    out.push_back(parse_number<double>(word).value_or(kNaN));
     if (!std::isfinite(out.back())) {
       throw UserError(ExitCode::Usage, "--control has '" + word +
                                            "'; expected numbers with commas between them, one for "
@@ -68,15 +50,14 @@ int generate_verb(const Arguments& arguments) {
       .text("top-p", "P", "draw among the most probable that sum to P (default 1)")
       .number("seed", 0, "of the draws")
       .text("control", "U,…",
-            "control signal, a number for each axis; without it, model.control.u or none")
-      .flag("json", "print JSON");
-  if (!line.parse(arguments)) return 0;
+            "control signal, a number for each axis; without it, model.control.u or none");
+  if (!line.json().parse(arguments)) return 0;
   GenerateOrder order{.from = {}, .prompt = line.required("prompt")};
   order.from = weight_choice(line);
   order.tokens = line.number_of("tokens", 1);
-  order.temperature = real_of(line, "temperature", 1, HUGE_VAL);
+  order.temperature = line.real_of("temperature", 1, 0);
   order.top_k = line.number_of("top-k", 0);
-  order.top_p = real_of(line, "top-p", 1, 1);
+  order.top_p = line.real_of("top-p", 1, 0, 1);
   order.seed = line.number_of("seed", 0);
   order.control = control_of(line);
   order.json = line.has("json");

@@ -21,10 +21,7 @@ std::vector<std::string> chosen_ids(const CommandLine& line, Listing& listing) {
   for (const std::string& cell : line.list_of("cell")) {
     out.push_back(listing.cells[find_cell(listing, cell)].id);
   }
-  if (!out.empty() && !line.has("filter")) return out;
-  if (!out.empty()) {
-    throw UserError(ExitCode::Usage, "probe: cells are named by --cell or --filter, not by both");
-  }
+  if (!out.empty()) return out;
   keep_plan(listing);
   for (const std::size_t row : select_cells(listing, {"", line.text_of("filter")})) {
     const CellSummary& cell = listing.cells[row];
@@ -57,9 +54,8 @@ int probe_verb(const Arguments& arguments) {
       .text("filter", "EXPRESSION", "cells that fit, as in results")
       .list("probe", "NAME", "which (default: those that the cell's leaves switch on)")
       .list("at", "STEP", "checkpoints: final (default), best, a stored step, or all; repeatable")
-      .list("set", "LEAF=VALUE", "leaves probes.*, for this look")
-      .flag("json", "print JSON");
-  if (!line.parse(arguments)) return 0;
+      .list("set", "LEAF=VALUE", "leaves probes.*, for this look");
+  if (!line.json().excludes("cell", "filter").parse(arguments)) return 0;
   const StoreArgument argument(line);
   Listing listing = argument.listing();
   ProbeOrder order{.store = argument.open().root().string(),
@@ -67,14 +63,7 @@ int probe_verb(const Arguments& arguments) {
                    .probes = line.words_of("probe"),
                    .set = line.list_of("set"),
                    .json = line.has("json")};
-  if (line.has("probe") && order.probes.empty()) {
-    throw UserError(ExitCode::Usage, "probe: --probe names no probe; see depthgrid schema probes");
-  }
   if (line.has("at")) order.at = line.words_of("at");
-  if (order.at.empty()) {
-    throw UserError(ExitCode::Usage,
-                    "probe: --at names no checkpoint: final, best, a step, or all");
-  }
   order.command = "depthgrid probe";
   for (const std::string& word : arguments) order.command += " " + shell_word(word);
   return run_child(worker_command("probe", order_text(order)));

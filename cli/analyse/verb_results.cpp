@@ -25,9 +25,6 @@ namespace {
 enum class ResultsForm { Text, Csv, Json };
 
 ResultsForm results_form(const CommandLine& line) {
-  if (line.has("csv") && line.has("json")) {
-    throw UserError(ExitCode::Usage, "results prints --csv or --json, not both");
-  }
   if (line.has("json")) return ResultsForm::Json;
   return line.has("csv") ? ResultsForm::Csv : ResultsForm::Text;
 }
@@ -39,19 +36,7 @@ bool by_arm(const CommandLine& line) {
                                          ": cells are grouped by arm only (--by arm); depthgrid "
                                          "compare groups them by any factor");
   }
-  for (const char* option : {"baseline", "allow"}) {
-    if (!line.has(option) || line.has("by")) continue;
-    throw UserError(ExitCode::Usage, fmt::format("results: --{} belongs to --by arm", option));
-  }
   return line.has("by");
-}
-
-std::vector<std::string> column_words(const CommandLine& line) {
-  std::vector<std::string> out = line.words_of("columns");
-  if (line.has("columns") && out.empty()) {
-    throw UserError(ExitCode::Usage, "results: --columns names no column");
-  }
-  return out;
 }
 
 /// What the text output says below the table.
@@ -147,9 +132,7 @@ int results_verb(const Arguments& arguments) {
   line.examples(
       {"results results/tiny --by arm",
        "results results/tiny --filter \"alias = 'hidden=4,*'\" --sort final_loss.valid --csv"});
-  line.argument("STORE")
-      .sweep_options()
-      .text("store", "DIR", "store of the sweep file")
+  store_options(line)
       .text("by", "arm", "one row per arm: the cells that differ only in their seeds")
       .text("baseline", "ARM", "with --by arm: the arm (or tag) to compare with")
       .list("allow", "WORD,...",
@@ -158,12 +141,12 @@ int results_verb(const Arguments& arguments) {
       .text("filter", "EXPRESSION", "comparisons joined by and, or, not and parentheses")
       .list("columns", "NAME,...", "columns (--by arm, --json: metrics) to show; * and ? are wild")
       .flag("all-plans", "cells of other plans of the store, too")
-      .flag("csv", "every leaf that varies and every metric, comma separated")
-      .flag("json", "print JSON");
+      .flag("csv", "every leaf that varies and every metric, comma separated");
+  line.json().excludes("csv", "json").needs("baseline", "by").needs("allow", "by");
   if (!line.parse(arguments)) return 0;
   const ResultsForm form = results_form(line);
   const bool arms = by_arm(line);
-  const ResultsQuery query{line.text_of("sort"), line.text_of("filter"), column_words(line)};
+  const ResultsQuery query{line.text_of("sort"), line.text_of("filter"), line.words_of("columns")};
   Listing listing = StoreArgument(line).listing();
   for (const std::string& damage : damage_lines(listing)) log(LogLevel::Warning, damage);
   const std::string others = line.has("all-plans") ? "" : other_plans_text(listing);

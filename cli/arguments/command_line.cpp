@@ -8,10 +8,14 @@
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "core/base/error.hpp"
+#include "core/base/json_text.hpp"
 #include "core/base/log.hpp"
+#include "core/base/nan.hpp"
+#include "core/base/parse_number.hpp"
 #include "core/config/schema.hpp"
 
 namespace depthgrid {
@@ -30,6 +34,11 @@ bool is_key(const std::string& name) {
 struct CommandLine::Impl {
   std::string usage, summary, examples;
   bool about_sweep = false;
+  struct Rule {
+    const char *option, *other, *words;  // of the message, between the two
+    bool refused;                        // beside the other one, or without it
+  };
+  std::vector<Rule> rules;
   po::options_description shown{"options", 100};
   po::options_description hidden;
   po::positional_options_description positional;
@@ -50,6 +59,8 @@ struct CommandLine::Impl {
     }
     return fmt::format("; a key of the sweep file is set by --set {}={}", key, value);
   }
+
+  std::string verb() const { return usage.substr(0, usage.find(' ')); }
 
   [[noreturn]] void fail(const std::string& message) const {
     throw UserError(ExitCode::Usage, fmt::format("{}\nusage: depthgrid {}", message, usage));
@@ -109,6 +120,20 @@ bool CommandLine::has_sweep_options() const {
   return impl_->about_sweep;
 }
 
+CommandLine& CommandLine::json() {
+  return flag("json", "print JSON");
+}
+
+CommandLine& CommandLine::needs(const char* option, const char* other) {
+  impl_->rules.push_back({option, other, "belongs to", false});
+  return *this;
+}
+
+CommandLine& CommandLine::excludes(const char* option, const char* other) {
+  impl_->rules.push_back({option, other, "cannot be joined with", true});
+  return *this;
+}
+
 CommandLine& CommandLine::examples(std::initializer_list<const char*> lines) {
   for (const char* line : lines) impl_->examples += fmt::format("  depthgrid {}\n", line);
   return *this;
@@ -153,7 +178,14 @@ bool CommandLine::parse(const std::vector<std::string>& arguments) {
     ::setenv(kLogLevelVariable, name.c_str(), 1);
     configure_log(*level, "");
   }
-  if (!has("help")) return true;
+  if (!has("help")) {
+    for (const auto& [option, other, words, refused] : impl_->rules) {
+      if (!has(option) || has(other) != refused) continue;
+      throw UserError(ExitCode::Usage,
+                      fmt::format("{}: --{} {} --{}", impl_->verb(), option, words, other));
+    }
+    return true;
+  }
   std::ostringstream text;
   text << "usage: depthgrid " << impl_->usage << "\n\n" << impl_->summary << "\n\n" << impl_->shown;
   if (!impl_->examples.empty()) text << "\nexamples:\n" << impl_->examples;
@@ -163,9 +195,7 @@ bool CommandLine::parse(const std::vector<std::string>& arguments) {
 
 bool CommandLine::has(const char* name) const {
   const auto& value = impl_->values[name];
-  if (value.empty()) return false;
-  const auto* flag = boost::any_cast<bool>(&value.value());
-  return flag == nullptr || *flag;
+  return !value.empty() && !value.defaulted();
 }
 
 std::string CommandLine::text_of(const char* name) const {
@@ -193,7 +223,34 @@ std::vector<std::string> CommandLine::words_of(const char* name) const {
       at = end + 1;
     }
   }
+  if (out.empty() && has(name)) {
+    throw UserError(ExitCode::Usage,
+                    fmt::format("{}: --{} names nothing: a word is expected, or several with "
+                                "commas between them",
+                                impl_->verb(), name));
+  }
   return out;
+}
+
+double CommandLine::real_of(const char* name, double fallback, double least, double most) const {
+  if (!has(name)) return fallback;
+  const std::string text = text_of(name);
+  const double number = parse_number<double>(text).value_or(kNaN);
+  if (std::isfinite(number) && number >= least && number <= most) return number;
+  throw UserError(ExitCode::Usage,
+                  fmt::format("--{} is {}; expected a number{}{}", name, text,
+                              std::isfinite(least) ? fmt::format(" of {} or more", least) : "",
+                              std::isfinite(most) ? fmt::format(", {} at most", most) : ""));
+}
+
+std::string CommandLine::word_of(const char* name,
+                                 std::initializer_list<std::string_view> known) const {
+  const std::string word = text_of(name);
+  if (!has(name) || std::ranges::find(known, word) != known.end()) return word;
+  const std::span<const std::string_view> words(known);
+  throw UserError(ExitCode::Usage,
+                  fmt::format("--{} {}: {} or {} was expected", name, word,
+                              fmt::join(words.first(words.size() - 1), ", "), words.back()));
 }
 
 std::string CommandLine::required(const char* name) const {
@@ -205,9 +262,12 @@ std::string CommandLine::required(const char* name) const {
 std::string CommandLine::required(const char* name, std::span<const std::string_view> known) const {
   const std::string word = required(name);
   if (std::ranges::find(known, word) != known.end()) return word;
-  throw UserError(ExitCode::Usage, fmt::format("{}: '{}' is unknown; there are: {}",
-                                               impl_->usage.substr(0, impl_->usage.find(' ')), word,
-                                               fmt::join(known, ", ")));
+  throw UserError(ExitCode::Usage, fmt::format("{}: '{}' is unknown; there are: {}", impl_->verb(),
+                                               word, fmt::join(known, ", ")));
+}
+
+void print_json(const nlohmann::ordered_json& json) {
+  print(json_text(json, 2) + "\n");
 }
 
 Colour colour_of_stdout() {

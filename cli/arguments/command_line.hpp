@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -7,6 +8,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <nlohmann/json_fwd.hpp>
 
 #include "core/base/output.hpp"  // print(), which every verb needs
 #include "sweeps/report/table.hpp"
@@ -37,6 +40,12 @@ class CommandLine {
   /// --set and --yes of verbs that read a sweep file.
   CommandLine& sweep_options();
   bool has_sweep_options() const;  // whether sweep_options() was called
+  /// --json.
+  CommandLine& json();
+
+  // What parse() refuses, naming both options.
+  CommandLine& needs(const char* option, const char* other);     // the one without the other
+  CommandLine& excludes(const char* option, const char* other);  // both
 
   /// Command lines for --help, without the name of the program.
   CommandLine& examples(std::initializer_list<const char*> lines);
@@ -47,13 +56,20 @@ class CommandLine {
   /// @return false if --help was given (and printed). @throws UserError (Usage)
   bool parse(const std::vector<std::string>& arguments);
 
-  bool has(const char* name) const;
+  bool has(const char* name) const;             // whether it is given
   std::string text_of(const char* name) const;  // "" if not given
   /// @throws UserError (Usage) if the number is less than `least`.
   std::int64_t number_of(const char* name, std::int64_t least = 1) const;
   std::vector<std::string> list_of(const char* name) const;
-  /// The same with "a,b" as two.
+  /// The same with "a,b" as two. @throws UserError (Usage) if it is given without a word.
   std::vector<std::string> words_of(const char* name) const;
+  /// The real number of a text option, or `fallback`. @throws UserError (Usage) if it is none, or
+  /// outside of these.
+  double real_of(const char* name, double fallback, double least = -HUGE_VAL,
+                 double most = HUGE_VAL) const;
+  /// The word of a text option; empty if it is not given. @throws UserError (Usage) naming `known`
+  /// if it is none of them.
+  std::string word_of(const char* name, std::initializer_list<std::string_view> known) const;
   /// A mandatory argument. @throws UserError (Usage) if it is missing.
   std::string required(const char* name) const;
   /// A mandatory argument that is one of `known`. @throws UserError (Usage) naming them.
@@ -63,6 +79,9 @@ class CommandLine {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// Prints it with two blanks a level, and a line feed.
+void print_json(const nlohmann::ordered_json& json);
 
 /// Yes if stdout is a terminal that shows colours and NO_COLOR (https://no-color.org) is not set.
 Colour colour_of_stdout();

@@ -208,11 +208,13 @@ CellWords::CellWords(std::vector<std::string> words) : cells(std::move(words)) {
   }
 }
 
+CommandLine& store_options(CommandLine& line) {
+  return line.argument("STORE").sweep_options().text("store", "DIR",
+                                                     "folder of the store, or a sweep file");
+}
+
 CommandLine& weight_options(CommandLine& line) {
-  return line.argument("CELL")
-      .argument("STORE")
-      .sweep_options()
-      .text("store", "DIR", "folder of the store, or a sweep file")
+  return store_options(line.argument("CELL"))
       .text("cell", "CELL", "the cell, where the only argument is STORE")
       .text("at", "STEP", "checkpoint: final (default), best, or the number of a step");
 }

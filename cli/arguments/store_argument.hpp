@@ -72,6 +72,9 @@ struct CellWords {
   explicit CellWords(std::vector<std::string> words);
 };
 
+/// Adds [STORE] and the options that StoreArgument reads.
+CommandLine& store_options(CommandLine& line);
+
 /// Adds CELL [STORE], --store, --cell and --at, of verbs about the weights of one cell. With --cell
 /// the only argument is STORE.
 CommandLine& weight_options(CommandLine& line);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "cli/arguments/store_argument.hpp"
-#include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "storage/plan_sequence.hpp"
 #include "storage/store.hpp"
@@ -36,29 +35,14 @@ CommandLine& until_ci_options(CommandLine& line) {
   return line
       .text("until-ci", "W",
             "add seeds once, until differences to the baseline are known to ± W (0.005, or 1%)")
-      .text("max-seeds", "N", "with --until-ci: at most so many seeds (default: 100)");
+      .number("max-seeds", TwoStageRequest().max_seeds, "with --until-ci: at most so many seeds")
+      .needs("max-seeds", "until-ci");
 }
 
 std::optional<TwoStageRequest> until_ci_of(const CommandLine& line) {
-  if (!line.has("until-ci")) {
-    if (line.has("max-seeds")) {
-      throw UserError(ExitCode::Usage, "--max-seeds belongs to --until-ci W");
-    }
-    return std::nullopt;
-  }
-  TwoStageRequest out;
-  out.half_width = line.text_of("until-ci");
-  if (!line.has("max-seeds")) return out;
-  const std::string text = line.text_of("max-seeds");
-  const bool number =
-      !text.empty() && text.size() < 7 && text.find_first_not_of("0123456789") == std::string::npos;
-  out.max_seeds = number ? std::stoll(text) : 0;
-  if (out.max_seeds < static_cast<std::int64_t>(kSteinFirstSeeds)) {
-    throw UserError(
-        ExitCode::Usage,
-        fmt::format("--max-seeds {}: a number of {} or more was expected", text, kSteinFirstSeeds));
-  }
-  return out;
+  if (!line.has("until-ci")) return std::nullopt;
+  return TwoStageRequest{line.text_of("until-ci"),
+                         line.number_of("max-seeds", std::int64_t{kSteinFirstSeeds})};
 }
 
 bool advance_two_stage(const CommandLine& line, const Sweep& sweep,

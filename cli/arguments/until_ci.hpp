@@ -17,7 +17,8 @@ namespace depthgrid {
 /// Adds --until-ci and --max-seeds.
 CommandLine& until_ci_options(CommandLine& line);
 
-/// What is asked for; nothing without --until-ci. @throws UserError (Usage) for --max-seeds alone.
+/// What is asked for; nothing without --until-ci. @throws UserError (Usage) for fewer than the
+/// first seeds.
 std::optional<TwoStageRequest> until_ci_of(const CommandLine& line);
 
 /// Decides after stage one if that is complete, and keeps it in the store.

@@ -42,9 +42,8 @@ int audit_verb(const Arguments& arguments) {
       .sweep_options()
       .text("family", "NAME", "model.family with its defaults, in place of a file")
       .text("preset", "NAME", "model.preset, in place of a file")
-      .flag("fresh", "ignore cached verdicts")
-      .flag("json", "print JSON");
-  if (!line.parse(arguments)) return 0;
+      .flag("fresh", "ignore cached verdicts");
+  if (!line.json().parse(arguments)) return 0;
   const Sweep sweep = audited_sweep(line);
   const CommandAnswer answer =
       ask(own_question(worker_command("audit")), audit_request(sweep.cells, line.has("fresh")));

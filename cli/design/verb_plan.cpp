@@ -85,27 +85,8 @@ bool plans_for_cpu(const CellConfig& run) {
   return device == "cpu" || (device == "auto" && this_machine().gpus.empty());
 }
 
-/// A number of at least `least`; `value` stays where the option is not given.
-void read_real(const CommandLine& line, const char* name, double least, double& value) {
-  const std::string text = line.text_of(name);
-  if (text.empty()) return;
-  value = parse_number<double>(text).value_or(kNaN);
-  if (std::isfinite(value) && value >= least) return;
-  throw UserError(ExitCode::Usage,
-                  fmt::format("--{} is {}: expected a number of at least {}", name, text, least));
-}
-
 SimulationRequest simulation_of(const CommandLine& line, const CellConfig& run) {
-  if (!line.has("simulate")) {
-    for (const char* name : {"time-limit", "preemption", "launch", "checkpoint", "speed"}) {
-      if (line.has(name)) {
-        throw UserError(ExitCode::Usage, fmt::format("--{} says something about --simulate, which "
-                                                     "is missing: add --simulate 4x8, or scaling",
-                                                     name));
-      }
-    }
-    return {};
-  }
+  if (!line.has("simulate")) return {};
   ClusterModel model;
   if (line.has("time-limit")) {
     const auto limit = seconds_of(line.text_of("time-limit"));
@@ -120,10 +101,10 @@ SimulationRequest simulation_of(const CommandLine& line, const CellConfig& run) 
   }
   const Value& every = run.at("checkpoint.every_seconds");
   if (every.is_number()) model.checkpoint_seconds = every.number();
-  read_real(line, "preemption", 0, model.preemptions_per_hour);
-  read_real(line, "launch", 0, model.launch_seconds);
-  read_real(line, "checkpoint", 1e-3, model.checkpoint_seconds);
-  read_real(line, "speed", 1e-6, model.speed);
+  model.preemptions_per_hour = line.real_of("preemption", model.preemptions_per_hour, 0);
+  model.launch_seconds = line.real_of("launch", model.launch_seconds, 0);
+  model.checkpoint_seconds = line.real_of("checkpoint", model.checkpoint_seconds, 1e-3);
+  model.speed = line.real_of("speed", model.speed, 1e-6);
   return {cluster_sizes(line.text_of("simulate"), model), line.number_of("repetitions")};
 }
 
@@ -187,9 +168,11 @@ int plan_verb(const Arguments& arguments) {
       .text("checkpoint", "SECONDS",
             "time between checkpoints (default: checkpoint.every_seconds; 60 for auto)")
       .text("speed", "TIMES", "how many times faster a device is than this machine's (default: 1)")
-      .number("repetitions", 10, "of a simulation with preemptions")
-      .flag("json", "print JSON");
-  if (!line.parse(arguments)) return 0;
+      .number("repetitions", 10, "of a simulation with preemptions");
+  for (const char* of : {"time-limit", "preemption", "launch", "checkpoint", "speed"}) {
+    line.needs(of, "simulate");
+  }
+  if (!line.json().parse(arguments)) return 0;
   const std::int64_t teams = line.number_of("teams");
   const Sweep sweep = load_planned_sweep(line);
   const SimulationRequest simulation = simulation_of(line, sweep.run);

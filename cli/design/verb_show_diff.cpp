@@ -46,13 +46,8 @@ int show_verb(const Arguments& arguments) {
                    "The resolved configuration of a cell: every leaf that it reads, its value and "
                    "where\nthat comes from. With a sweep file as STORE, the lines that wrote it.");
   line.examples({"show hidden=4,s0 configs/tiny.yaml", "show 9867 results/tiny --all --json"});
-  line.argument("CELL")
-      .argument("STORE")
-      .sweep_options()
-      .text("store", "DIR", "folder of the store, or a sweep file")
-      .flag("all", "leaves that the cell does not read, too")
-      .flag("json", "print JSON");
-  if (!line.parse(arguments)) return 0;
+  store_options(line.argument("CELL")).flag("all", "leaves that the cell does not read, too");
+  if (!line.json().parse(arguments)) return 0;
   const std::string cell = line.required("CELL");
   const NamedSettings named(line);
   const std::size_t row = named.row(cell);
@@ -66,13 +61,8 @@ int diff_verb(const Arguments& arguments) {
                    "The leaves in which the configurations of two cells differ.");
   line.examples({"diff hidden=4,s0 hidden=8,s0 results/tiny",
                  "diff fa63 4de3 configs/quickstart.yaml --json"});
-  line.argument("CELL")
-      .argument("OTHER")
-      .argument("STORE")
-      .sweep_options()
-      .text("store", "DIR", "folder of the store, or a sweep file")
-      .flag("json", "print JSON");
-  if (!line.parse(arguments)) return 0;
+  store_options(line.argument("CELL").argument("OTHER"));
+  if (!line.json().parse(arguments)) return 0;
   const std::string first = line.required("CELL");
   const std::string second = line.required("OTHER");
   const NamedSettings named(line);

@@ -94,8 +94,8 @@ int validate_verb(const Arguments& arguments) {
                    "read\nbut a file of data.path, whose content is part of the cells' identity.");
   line.examples(
       {"validate configs/tiny.yaml", "validate configs/tiny.yaml --set train.lr=1e-3,1e-2 --json"});
-  line.argument("FILE").sweep_options().flag("json", "print JSON");
-  if (!line.parse(arguments)) return 0;
+  line.argument("FILE").sweep_options();
+  if (!line.json().parse(arguments)) return 0;
   try {
     const Checked checked = checked_sweep(line);
     if (line.has("json")) {

@@ -65,9 +65,8 @@ int bench_verb(const Arguments& arguments) {
       .text("device", "WORD", "step, optimiser, decode: cpu (default) or cuda")
       .text("isa", "WORD", "avx512, avx2 or base: nothing above it, in LibTorch and MKL too")
       .text("dump", "DIR", "folder for weights, batches and losses")
-      .flag("launches", "step: also kernels and copies of a step on a GPU, by LibTorch's profiler")
-      .flag("json", "print JSON");
-  if (!line.parse(arguments)) return 0;
+      .flag("launches", "step: also kernels and copies of a step on a GPU, by LibTorch's profiler");
+  if (!line.json().parse(arguments)) return 0;
   BenchOrder order;
   static constexpr std::string_view kKnown[] = {"step", "optimiser", "journal", "decode",
                                                 "kernels"};

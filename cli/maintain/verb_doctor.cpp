@@ -71,12 +71,9 @@ int doctor_verb(const Arguments& arguments) {
       "about each problem. Two ranks train a very small model in a folder that goes away.\n"
       "Returns 1 if there is a problem.");
   line.examples({"doctor", "doctor results/tiny --json", "doctor --site cluster.yaml"});
-  line.argument("STORE")
-      .sweep_options()
-      .text("store", "DIR", "store of the sweep file")
-      .text("site", "FILE", "write what Slurm offers as a file for `base:` of sweeps")
-      .flag("json", "print JSON");
-  if (!line.parse(arguments)) return 0;
+  store_options(line).text("site", "FILE",
+                           "write what Slurm offers as a file for `base:` of sweeps");
+  if (!line.json().parse(arguments)) return 0;
   const CommandRunner run = real_commands();
   const ScratchFolder folder;
   const Machine machine = this_machine();

@@ -33,12 +33,8 @@ int gc_verb(const Arguments& arguments) {
       "have died and orders that were carried out. Files that a living process uses, and all\n"
       "results, stay.");
   line.examples({"gc", "gc results/tiny --dry-run"});
-  line.argument("STORE")
-      .sweep_options()
-      .text("store", "DIR", "folder of the store, or a sweep file")
-      .flag("dry-run,n", "only say what would be removed")
-      .flag("json", "print JSON");
-  if (!line.parse(arguments)) return 0;
+  store_options(line).flag("dry-run,n", "only say what would be removed");
+  if (!line.json().parse(arguments)) return 0;
   const bool named = line.has("STORE") || line.has("store");
   const Leftovers memory = shared_memory_leftovers();
   const Leftovers unfinished = named ? store_leftovers(StoreArgument(line).open()) : Leftovers{};

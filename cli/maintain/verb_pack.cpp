@@ -15,11 +15,8 @@ int pack_verb(const Arguments& arguments) {
                    "Brings sweep.h5 of a store up to date: the records of all cells in one file.\n"
                    "run does this at its end; pack is for a sweep that is still training.");
   line.examples({"pack results/tiny", "pack configs/tiny.yaml --json"});
-  line.argument("STORE")
-      .sweep_options()
-      .text("store", "DIR", "store of the sweep file")
-      .flag("json", "print JSON");
-  if (!line.parse(arguments)) return 0;
+  store_options(line);
+  if (!line.json().parse(arguments)) return 0;
   const PackReport report = pack(StoreArgument(line).open());
   if (line.has("json")) {
     print(json_text(nlohmann::ordered_json{{"schema", 1},

@@ -115,16 +115,12 @@ int run_verb(const Arguments& arguments) {
   supervision_options(line)
       .flag("supervise", "as with -j, also inside a step that srun or mpirun has started")
       .flag("json", "with --dry-run: print JSON");
-  until_ci_options(line);
+  until_ci_options(line)
+      .needs("json", "dry-run")
+      .excludes("dry-run", "only")
+      .excludes("dry-run", "rerun");
   if (!line.parse(arguments)) return 0;
-  if (line.has("json") && !line.has("dry-run")) {
-    throw UserError(ExitCode::Usage, "run: --json belongs to --dry-run; see also --json-progress");
-  }
   const bool dry = line.has("dry-run");
-  if (dry && (line.has("only") || line.has("rerun"))) {
-    throw UserError(ExitCode::Usage,
-                    "run: --dry-run plans the whole sweep, without --only and --rerun");
-  }
   Sweep sweep = dry ? load_planned_sweep(line) : load_sweep(line);
   const std::filesystem::path store = store_of(line, sweep);
   const bool staged = until_ci_of(line).has_value();

@@ -143,11 +143,10 @@ int submit_verb(const Arguments& arguments) {
       .text("store", "DIR", "folder of the results (default: results/<name of the sweep>)")
       .flag("canary", "as --set slurm.canary=true: one cell of each structure first")
       .flag("dry-run,n", "show the tasks and the script instead; nothing is written")
-      .flag("test-only", "let sbatch check the scripts; nothing is submitted")
-      .flag("json", "print JSON");
+      .flag("test-only", "let sbatch check the scripts; nothing is submitted");
   const auto split = std::ranges::find(arguments, "--");
   until_ci_options(line);
-  if (!line.parse({arguments.begin(), split})) return 0;
+  if (!line.json().parse({arguments.begin(), split})) return 0;
   const std::vector<std::string> words(split == arguments.end() ? split : split + 1,
                                        arguments.end());
   for (const std::string& word : words) {

@@ -98,7 +98,7 @@ int supervise_verb(const Arguments& arguments) {
       .flag("requeue",
             "as a task of Slurm: go back into its queue when stopped or when the node is at fault")
       .text("task", "N", "which line, from 0 (default: $SLURM_ARRAY_TASK_ID)");
-  supervision_options(line);
+  supervision_options(line).needs("task", "tasks").needs("requeue", "tasks");
   if (!line.parse(arguments)) return 0;
   std::optional<StopWatch> signals(std::in_place, asked_before());  // also while it is handed back
   const Sweep sweep = load_sweep(line);
@@ -106,14 +106,11 @@ int supervise_verb(const Arguments& arguments) {
   SupervisedRun run = supervised_run(line, run_request(line, sweep));
   const std::filesystem::path& store = run.request.store;
   const bool task = line.has("tasks");
-  if (line.has("task") && !task) {
-    throw UserError(ExitCode::Usage, "supervise: --task belongs to --tasks FILE");
-  }
   if (task) run.cells = cells_of_task(line);
   std::signal(SIGPIPE, SIG_IGN);
   const Stopwatch clock;
   EventLog events(store, this_task());
-  if (line.has("requeue") && task) {
+  if (line.has("requeue")) {
     const Store there = Store::open(store);
     const std::string over =
         leave_out_nodes(sweep, there, events, line.text_of("tasks"), {}, SlurmClient());
@@ -132,7 +129,7 @@ int supervise_verb(const Arguments& arguments) {
   }
   const std::size_t before = task ? 0 : attempts_in(store);  // of the report, which tasks lack
   const auto [code, signal, spent] = run_supervised(run, *signals, events);
-  if (line.has("requeue") && task && !spent) {
+  if (line.has("requeue") && !spent) {
     return_task({.sweep = sweep,
                  .store = Store::open(store),
                  .events = events,

@@ -5,7 +5,6 @@
 #include "cli/arguments/command_line.hpp"
 #include "cli/arguments/store_argument.hpp"
 #include "cli/verbs.hpp"
-#include "core/base/error.hpp"
 #include "sweeps/report/cell_log.hpp"
 #include "sweeps/report/log_follower.hpp"
 
@@ -35,14 +34,10 @@ int logs_verb(const Arguments& arguments) {
       "With -f, the log of its newest worker as it is written, until the cell has ended.");
   line.examples({"logs hidden=4,s0 results/tiny", "logs 9867 --lines 100 --json",
                  "logs 9867 results/tiny -f"});
-  line.argument("CELL")
-      .argument("STORE")
-      .sweep_options()
-      .text("store", "DIR", "folder of the store, or a sweep file")
+  store_options(line.argument("CELL"))
       .number("lines", 20, "lines of each worker's log")
-      .flag("follow,f", "go on with what is written, until the cell has ended")
-      .flag("json", "print JSON");
-  if (!line.parse(arguments)) return 0;
+      .flag("follow,f", "go on with what is written, until the cell has ended");
+  if (!line.json().excludes("follow", "json").parse(arguments)) return 0;
   const std::string cell = line.required("CELL");
   const auto lines = static_cast<std::size_t>(line.number_of("lines", 0));
   const StoreArgument argument(line);
@@ -50,9 +45,6 @@ int logs_verb(const Arguments& arguments) {
   const Listing listing = argument.listing();
   const CellSummary& row = listing.cells[find_cell(listing, cell)];
   if (line.has("follow")) {
-    if (line.has("json")) {
-      throw UserError(ExitCode::Usage, "logs: --follow prints lines, not JSON: leave one out");
-    }
     follow(store, row.id, lines);
     return 0;
   }

@@ -169,18 +169,11 @@ int status_verb(const Arguments& arguments) {
       "submissions, launches and their ends, retries, stops.");
   line.examples({"status results/tiny", "status configs/tiny.yaml --json",
                  "status results/tiny --watch", "status results/tiny --events"});
-  line.argument("STORE")
-      .sweep_options()
-      .text("store", "DIR", "store of the sweep file")
+  store_options(line)
       .flag("watch", "show it again every 2 s, or every SECONDS, until all cells have ended")
       .number("every", 2, "of --watch: seconds between two looks")
-      .flag("events", "what happened to the sweep, in order, with hosts, classes and retries")
-      .flag("json", "print JSON");
-  if (!line.parse(with_seconds(arguments))) return 0;
-  if (line.has("events") && line.has("watch")) {
-    throw UserError(ExitCode::Usage,
-                    "status: --events tells what has happened, once: leave --watch out");
-  }
+      .flag("events", "what happened to the sweep, in order, with hosts, classes and retries");
+  if (!line.json().excludes("events", "watch").parse(with_seconds(arguments))) return 0;
   const StoreArgument argument(line);
   if (line.has("events")) return print_events(argument, line.has("json"));
   const SlurmClient slurm(real_commands(), QueueWatch::kPatience);

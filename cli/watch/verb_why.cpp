@@ -64,10 +64,8 @@ int why_verb(const Arguments& arguments) {
       "alias, or the beginning of one; STORE is the folder of a store or a sweep file.");
   line.examples({"why hidden=4,s0 results/tiny", "why results/tiny --filter 'status = failed'",
                  "why 9867 --json"});
-  cells_options(line)
-      .number("lines", 5, "lines of what a failed attempt said last")
-      .flag("json", "print JSON");
-  if (!line.parse(arguments)) return 0;
+  cells_options(line).number("lines", 5, "lines of what a failed attempt said last");
+  if (!line.json().parse(arguments)) return 0;
   const auto lines = static_cast<std::size_t>(line.number_of("lines", 0));
   const OrderedCells asked =
       ordered_cells(line, false, [](const Store&, const CellSummary&) { return false; });

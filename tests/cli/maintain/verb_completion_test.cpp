@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace depthgrid {
-namespace completion_test {
+namespace verb_completion_test {
 
 std::string candidates(const std::vector<std::string>& words) {
   testing::internal::CaptureStdout();
@@ -38,5 +38,5 @@ TEST(Completion, LeavesFilesToTheShell) {
   EXPECT_EQ(candidates({}), "\n");
 }
 
-}  // namespace completion_test
+}  // namespace verb_completion_test
 }  // namespace depthgrid
