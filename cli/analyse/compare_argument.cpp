@@ -1,7 +1,6 @@
 #include "cli/analyse/compare_argument.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <filesystem>
 #include <map>
@@ -14,33 +13,10 @@
 #include "cli/arguments/store_argument.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
-#include "core/base/nan.hpp"
-#include "core/base/parse_number.hpp"
 #include "sweeps/report/csv_listing.hpp"
 #include "sweeps/report/listing_union.hpp"
 
 namespace depthgrid {
-
-double real_of(const CommandLine& line, const char* name) {
-  const std::string text = line.text_of(name);
-  const double out = parse_number<double>(text).value_or(kNaN);
-  if (std::isfinite(out)) return out;
-  throw UserError(ExitCode::Usage, fmt::format("--{} {}: a number was expected", name, text));
-}
-
-double margin_of(const CommandLine& line) {
-  const double out = real_of(line, "margin");
-  if (out > 0) return out;
-  throw UserError(ExitCode::Usage,
-                  "--margin " + line.text_of("margin") +
-                      ": a number above 0 was expected, in the unit of the metric");
-}
-
-std::string goal_word_of(const CommandLine& line) {
-  const std::string out = line.text_of("goal");
-  if (out.empty() || out == "minimize" || out == "maximize") return out;
-  throw UserError(ExitCode::Usage, "--goal " + out + ": minimize or maximize was expected");
-}
 
 namespace {
 
@@ -76,6 +52,35 @@ void check_rows_of_tables(const CommandLine& line, const Listing& listing) {
 }
 
 }  // namespace
+
+CommandLine& comparison_options(CommandLine& line) {
+  return line.arguments("STORE")
+      .sweep_options()
+      .text("store", "DIR", "store of the sweep file")
+      .text("baseline", "NAME", "level, arm or tag to compare with (of the first factor)")
+      .text("metric", "NAME", "a metric (default: the sweep's own)")
+      .text("goal", "WORD", "minimize or maximize (default: the sweep's, or by the metric)")
+      .text("margin", "δ", "a difference that does not matter, in the unit of the metric")
+      .list("allow", "WORD,...", "compare in spite of another order, clip, code or audit")
+      .text("filter", "EXPRESSION", "which cells take part, as in results")
+      .flag("all-plans", "cells of other plans of the store, too");
+}
+
+ComparisonQuery comparison_query(const CommandLine& line) {
+  ComparisonQuery out{.by = line.words_of("by"),
+                      .within = line.text_of("within"),
+                      .baseline = line.text_of("baseline"),
+                      .metric = line.text_of("metric"),
+                      .goal = line.word_of("goal", {"minimize", "maximize"}),
+                      .margin = {},
+                      .allowed = line.words_of("allow")};
+  if (!line.has("margin")) return out;
+  out.margin = line.real_of("margin", 0);
+  if (*out.margin > 0) return out;
+  throw UserError(ExitCode::Usage,
+                  "--margin " + line.text_of("margin") +
+                      ": a number above 0 was expected, in the unit of the metric");
+}
 
 Listing compared_listing(const CommandLine& line) {
   std::vector<std::string> names = line.list_of("STORE");

@@ -3,21 +3,19 @@
 #include <string>
 
 #include "cli/arguments/command_line.hpp"
+#include "sweeps/compare/compare.hpp"
 #include "sweeps/report/listing.hpp"
 
 namespace depthgrid {
 
 // Options that `compare` and `report` share.
 
-/// A real number of the command line. @throws UserError (Usage)
-double real_of(const CommandLine& line, const char* name);
+/// Adds STORE… and what both understand alike. --by is the verb's own.
+CommandLine& comparison_options(CommandLine& line);
 
-/// --margin. @throws UserError (Usage) unless it is above 0.
-double margin_of(const CommandLine& line);
-
-/// --goal; empty if it is not given. @throws UserError (Usage) for another word than minimize or
-/// maximize.
-std::string goal_word_of(const CommandLine& line);
+/// Reads these, --by and --within. @throws UserError (Usage) for a margin that is not above 0, or
+/// for another goal than minimize or maximize.
+ComparisonQuery comparison_query(const CommandLine& line);
 
 /// The cells of all stores that STORE names, or of the only one, as one listing; damaged files are
 /// warned of, and cells of other plans left out unless --all-plans is given. A regular file that

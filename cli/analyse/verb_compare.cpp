@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include <fmt/format.h>
 
 #include "cli/analyse/compare_argument.hpp"
@@ -20,18 +18,6 @@
 
 namespace depthgrid {
 namespace {
-
-ComparisonQuery query_of(const CommandLine& line) {
-  ComparisonQuery out;
-  out.by = line.words_of("by");
-  out.within = line.text_of("within");
-  out.baseline = line.text_of("baseline");
-  out.metric = line.text_of("metric");
-  out.goal = goal_word_of(line);
-  if (line.has("margin")) out.margin = margin_of(line);
-  out.allowed = line.words_of("allow");
-  return out;
-}
 
 /// The share by which parameters may differ: that of `match:`, else its default.
 double parameter_tolerance(const Listing& listing) {
@@ -57,31 +43,25 @@ void derive(const CommandLine& line, const std::vector<std::size_t>& rows, Listi
             ComparisonQuery& query) {
   const std::string own = query.metric.empty() ? listing.metric : query.metric;
   const std::string metric = metric_with_curve(own);
-  const std::string at = line.text_of("at");
-  const int asked = (line.has("at") && at != "parameters") + line.has("target") + line.has("last");
+  const std::string at = line.word_of("at", {"parameters", "flops", "time"});
+  const bool equal_cost = at == "flops" || at == "time";
+  const int asked = equal_cost + line.has("target") + line.has("last");
   if (asked > 1) {
     throw UserError(ExitCode::Usage,
                     "compare: --at flops or time, --target and --last are different metrics: ask "
                     "for one at a time");
   }
-  if (at == "flops" || at == "time") require_stores(listing, "--at " + at);
+  if (equal_cost) require_stores(listing, "--at " + at);
   for (const char* const option : {"target", "last"}) {
     if (line.has(option)) require_stores(listing, std::string("--") + option);
-  }
-  if (line.has("at") && at != "parameters" && at != "flops" && at != "time") {
-    throw UserError(ExitCode::Usage, "--at " + at + ": parameters, flops or time was expected");
   }
   if (at == "parameters") {
     require_parameters(listing, rows);
     query.parameter_tolerance = parameter_tolerance(listing);
   }
   if (asked == 0) return;
-  const double target = line.has("target") ? real_of(line, "target") : 0;
-  const double last = line.has("last") ? real_of(line, "last") : 3;
-  if (last < 3 || last != std::floor(last)) {
-    throw UserError(ExitCode::Usage, "--last " + line.text_of("last") +
-                                         ": a number of evaluations was expected, 3 at least");
-  }
+  const double target = line.real_of("target", 0);
+  const auto last = static_cast<std::size_t>(line.number_of("last", 3));
   const CurvesByRow curves = read_curves(listing, rows, metric);
   const std::string goal = query.goal.empty() ? goal_of(listing, own) : query.goal;
   query.goal = "minimize";
@@ -90,7 +70,7 @@ void derive(const CommandLine& line, const std::vector<std::size_t>& rows, Listi
         add_steps_to_target(listing, curves, metric, target,
                             goal == "maximize" ? MetricGoal::Maximize : MetricGoal::Minimize);
   } else if (line.has("last")) {
-    query.derived = add_late_noise(listing, curves, metric, static_cast<std::size_t>(last));
+    query.derived = add_late_noise(listing, curves, metric, last);
   } else {
     query.derived =
         add_equal_cost(listing, curves, metric, at == "time" ? CurveAxis::Time : CurveAxis::Flops);
@@ -112,25 +92,16 @@ int compare_verb(const Arguments& arguments) {
                  "compare results/grid --by hidden,scale --margin 0.005",
                  "compare results/a results/b --by arm --filter 'seed < 5' --json",
                  "compare results/a elsewhere.csv --baseline gpt2"});
-  line.arguments("STORE")
-      .sweep_options()
-      .text("store", "DIR", "store of the sweep file")
-      .list("by", "NAME,...", "factors; of two, also their interaction (default: arm)")
-      .text("within", "LEAF", "effects at each level of this leaf, not averaged over it")
-      .text("baseline", "NAME", "level, arm or tag to compare with (of the first factor)")
-      .text("metric", "NAME", "a metric (default: the sweep's own)")
-      .text("goal", "WORD", "minimize or maximize (default: the sweep's, or by the metric)")
-      .text("margin", "δ", "a difference that does not matter, in the unit of the metric")
+  comparison_options(
+      line.list("by", "NAME,...", "factors; of two, also their interaction (default: arm)")
+          .text("within", "LEAF", "effects at each level of this leaf, not averaged over it"))
       .text("at", "WHAT",
             "equal parameters (others are refused), flops or time (curves read there)")
       .text("target", "VALUE", "compare the steps until the metric is there")
-      .text("last", "K", "compare the noise of so many last evaluations, 3 at least")
-      .list("allow", "WORD,...", "compare in spite of another order, clip, code or audit")
-      .text("filter", "EXPRESSION", "which cells take part, as in results")
-      .flag("all-plans", "cells of other plans of the store, too")
+      .number("last", 3, "compare the noise of so many last evaluations, 3 at least")
       .flag("csv", "one row per level, in full precision");
   if (!line.json().excludes("csv", "json").parse(arguments)) return 0;
-  ComparisonQuery query = query_of(line);
+  ComparisonQuery query = comparison_query(line);
   Listing listing = compared_listing(line);
   const std::vector<std::size_t> rows = select_cells(listing, {"", line.text_of("filter")});
   derive(line, rows, listing, query);

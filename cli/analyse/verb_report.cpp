@@ -34,19 +34,6 @@ PageInclusions inclusions_of(const CommandLine& line) {
   return out;
 }
 
-PageQuery query_of_page(const CommandLine& line) {
-  PageQuery out;
-  out.comparison.by = line.words_of("by");
-  out.comparison.baseline = line.text_of("baseline");
-  out.comparison.metric = line.text_of("metric");
-  out.comparison.goal = goal_word_of(line);
-  out.comparison.allowed = line.words_of("allow");
-  if (line.has("margin")) out.comparison.margin = margin_of(line);
-  out.filter = line.text_of("filter");
-  out.all_plans = line.has("all-plans");
-  return out;
-}
-
 }  // namespace
 
 int report_verb(const Arguments& arguments) {
@@ -59,19 +46,10 @@ int report_verb(const Arguments& arguments) {
       "markdown or latex writes a folder: the text, each picture as SVG, its numbers as CSV.");
   line.examples({"report results/h_mod -o h_mod.html", "report results/a results/b -o both.html",
                  "report results/h_mod --format latex -o paper/h_mod"});
-  line.arguments("STORE")
-      .sweep_options()
-      .text("store", "DIR", "store of the sweep file")
-      .text("output,o", "FILE", "the page, or a folder (--format); what is there is replaced")
-      .text("format", "WORD", "html (default); markdown, latex or svg: files in a folder")
-      .list("by", "NAME,...", "factors (default: each leaf that the sweep varies)")
-      .text("baseline", "NAME", "arm or tag to compare with")
-      .text("metric", "NAME", "a metric (default: the sweep's own)")
-      .text("goal", "WORD", "minimize or maximize (default: the sweep's, or by the metric)")
-      .text("margin", "δ", "a difference that does not matter, in the unit of the metric")
-      .list("allow", "WORD,...", "compare in spite of another order, clip, code or audit")
-      .text("filter", "EXPRESSION", "which cells take part, as in results")
-      .flag("all-plans", "cells of other plans of the store, too")
+  comparison_options(
+      line.text("output,o", "FILE", "the page, or a folder (--format); what is there is replaced")
+          .text("format", "WORD", "html (default); markdown, latex or svg: files in a folder")
+          .list("by", "NAME,...", "factors (default: each leaf that the sweep varies)"))
       .list("include", "WORD,...", "logs: why cells failed; tokens: texts of routing maps");
   if (!line.parse(arguments)) return 0;
   if (!line.has("output")) {
@@ -80,7 +58,7 @@ int report_verb(const Arguments& arguments) {
   const std::optional<PageFormat> format = page_format_of(line.text_of("format"));
   const std::filesystem::path target = line.text_of("output");
   check_page_target(target, format);
-  const PageQuery query = query_of_page(line);
+  const PageQuery query{comparison_query(line), line.text_of("filter"), line.has("all-plans")};
   Listing listing = compared_listing(line);
   require_stores(listing, "report");
   const PageData data = page_data(std::move(listing), query, inclusions_of(line),

@@ -28,11 +28,7 @@ class ComparedListing : public testing::Test {
 
   static Listing listing_of(const std::vector<std::string>& arguments) {
     CommandLine line("compare [STORE…]", "Compares.");
-    line.arguments("STORE")
-        .sweep_options()
-        .text("store", "DIR", "store of the sweep file")
-        .list("by", "NAME,...", "factors")
-        .flag("all-plans", "cells of other plans");
+    comparison_options(line).list("by", "NAME,...", "factors");
     line.parse(arguments);
     return compared_listing(line);
   }
@@ -62,16 +58,21 @@ TEST_F(ComparedListing, ATableThatIsNotThereIsNoStore) {
   }
 }
 
-TEST_F(ComparedListing, AGoalIsOneOfTwoWords) {
-  const auto goal_of_words = [](const std::vector<std::string>& arguments) {
+TEST_F(ComparedListing, WhatIsComparedIsRead) {
+  const auto query_of_words = [](const std::vector<std::string>& arguments) {
     CommandLine line("compare [STORE…]", "Compares.");
-    line.arguments("STORE").text("goal", "WORD", "minimize or maximize");
+    comparison_options(line);
     line.parse(arguments);
-    return goal_word_of(line);
+    return comparison_query(line);
   };
-  EXPECT_EQ(goal_of_words({"--goal", "maximize"}), "maximize");
-  EXPECT_EQ(goal_of_words({}), "");
-  EXPECT_THROW(goal_of_words({"--goal", "more"}), UserError);
+  EXPECT_EQ(query_of_words({"--goal", "maximize"}).goal, "maximize");
+  EXPECT_EQ(query_of_words({}).goal, "");
+  EXPECT_THROW(query_of_words({"--goal", "more"}), UserError);
+  EXPECT_EQ(query_of_words({"--margin", "0.5"}).margin, 0.5);
+  EXPECT_EQ(query_of_words({}).margin, std::nullopt);
+  EXPECT_THROW(query_of_words({"--margin", "0"}), UserError);
+  EXPECT_EQ(query_of_words({"--allow", "order,clip"}).allowed,
+            (std::vector<std::string>{"order", "clip"}));
 }
 
 TEST_F(ComparedListing, AFileThatEndsInCsvIsATable) {
