@@ -67,8 +67,7 @@ int why_verb(const Arguments& arguments) {
   cells_options(line).number("lines", 5, "lines of what a failed attempt said last");
   if (!line.json().parse(arguments)) return 0;
   const auto lines = static_cast<std::size_t>(line.number_of("lines", 0));
-  const OrderedCells asked =
-      ordered_cells(line, false, [](const Store&, const CellSummary&) { return false; });
+  const OrderedCells asked = ordered_cells(line);
   const StoredPlan plan = read_plan(asked.store);
   AccountSources sources{.cells = asked.listing, .plan = plan};
   ask_slurm(asked.store, sources);
