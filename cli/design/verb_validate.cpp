@@ -32,21 +32,19 @@ Checked checked(Sweep sweep) {
           std::move(sweep.matched)};
 }
 
-std::string valid_json(const Checked& checked) {
-  return json_text(Json{{"schema", 1},
-                        {"file", checked.size.file},
-                        {"valid", true},
-                        {"sweep", checked.size.name},
-                        {"cells", checked.size.cells},
-                        {"structures", checked.size.structures},
-                        {"match", parse_ordered_json(matched_json(checked.matched))},
-                        {"notes", checked.size.notes},
-                        {"errors", Json::array()}},
-                   2) +
-         "\n";
+void print_valid_json(const Checked& checked) {
+  print_json({{"schema", 1},
+              {"file", checked.size.file},
+              {"valid", true},
+              {"sweep", checked.size.name},
+              {"cells", checked.size.cells},
+              {"structures", checked.size.structures},
+              {"match", parse_ordered_json(matched_json(checked.matched))},
+              {"notes", checked.size.notes},
+              {"errors", Json::array()}});
 }
 
-std::string invalid_json(const std::string& file, const SweepErrors& errors) {
+void print_invalid_json(const std::string& file, const SweepErrors& errors) {
   Json list = Json::array();
   for (const Diagnostic& d : errors.diagnostics()) {
     list.push_back({{"file", d.file},
@@ -55,8 +53,7 @@ std::string invalid_json(const std::string& file, const SweepErrors& errors) {
                     {"message", d.message},
                     {"source_line", d.source_line}});
   }
-  return json_text(Json{{"schema", 1}, {"file", file}, {"valid", false}, {"errors", list}}, 2) +
-         "\n";
+  print_json({{"schema", 1}, {"file", file}, {"valid", false}, {"errors", std::move(list)}});
 }
 
 std::string counted(std::size_t n, const char* noun) {
@@ -99,7 +96,7 @@ int validate_verb(const Arguments& arguments) {
   try {
     const Checked checked = checked_sweep(line);
     if (line.has("json")) {
-      print(valid_json(checked));
+      print_valid_json(checked);
       return 0;
     }
     const SweepSize& size = checked.size;
@@ -114,7 +111,7 @@ int validate_verb(const Arguments& arguments) {
     return 0;
   } catch (const SweepErrors& errors) {
     if (!line.has("json")) throw;
-    print(invalid_json(line.required("FILE"), errors));
+    print_invalid_json(line.required("FILE"), errors);
     return number_of(errors.code());
   }
 }

@@ -1,10 +1,11 @@
+#include <optional>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/arguments/command_line.hpp"
 #include "cli/arguments/store_argument.hpp"
 #include "cli/verbs.hpp"
-#include "core/base/json_text.hpp"
 #include "core/base/log.hpp"
 #include "storage/leftovers.hpp"
 #include "storage/run_leftovers.hpp"
@@ -35,29 +36,28 @@ int gc_verb(const Arguments& arguments) {
   line.examples({"gc", "gc results/tiny --dry-run"});
   store_options(line).flag("dry-run,n", "only say what would be removed");
   if (!line.json().parse(arguments)) return 0;
-  const bool named = line.has("STORE") || line.has("store");
-  const Leftovers memory = shared_memory_leftovers();
-  const Leftovers unfinished = named ? store_leftovers(StoreArgument(line).open()) : Leftovers{};
-  const Leftovers runs = named ? run_leftovers(StoreArgument(line).open()) : Leftovers{};
-  std::vector<std::string> problems;
   const bool dry = line.has("dry-run");
+  std::optional<Store> store;
+  if (line.has("STORE") || line.has("store")) store = StoreArgument(line).open();
+  const Leftovers memory = shared_memory_leftovers();
+  const Leftovers unfinished = store ? store_leftovers(*store) : Leftovers{};
+  const Leftovers runs = store ? run_leftovers(*store) : Leftovers{};
+  std::vector<std::string> problems;
   for (const Leftovers* found : {&memory, &unfinished, &runs}) {
     if (dry) break;
     for (std::string& problem : remove_leftovers(*found)) problems.push_back(std::move(problem));
   }
   if (line.has("json")) {
-    print(json_text(nlohmann::ordered_json{{"schema", 1},
-                                           {"removed", !dry},
-                                           {"shared_memory", json_of(memory)},
-                                           {"store", json_of(unfinished)},
-                                           {"runs", json_of(runs)},
-                                           {"problems", problems}},
-                    2) +
-          "\n");
+    print_json({{"schema", 1},
+                {"removed", !dry},
+                {"shared_memory", json_of(memory)},
+                {"store", json_of(unfinished)},
+                {"runs", json_of(runs)},
+                {"problems", problems}});
   } else {
     for (const std::string& problem : problems) log(LogLevel::Warning, problem);
     print(text_of(memory, "/dev/shm", dry));
-    if (named) print(text_of(unfinished, "store", dry) + text_of(runs, "runs", dry));
+    if (store) print(text_of(unfinished, "store", dry) + text_of(runs, "runs", dry));
   }
   return number_of(problems.empty() ? ExitCode::Done : ExitCode::Partial);
 }

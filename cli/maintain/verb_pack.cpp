@@ -4,7 +4,6 @@
 #include "cli/arguments/command_line.hpp"
 #include "cli/arguments/store_argument.hpp"
 #include "cli/verbs.hpp"
-#include "core/base/json_text.hpp"
 #include "core/base/log.hpp"
 #include "storage/pack/pack.hpp"
 
@@ -19,15 +18,13 @@ int pack_verb(const Arguments& arguments) {
   if (!line.json().parse(arguments)) return 0;
   const PackReport report = pack(StoreArgument(line).open());
   if (line.has("json")) {
-    print(json_text(nlohmann::ordered_json{{"schema", 1},
-                                           {"file", report.file.string()},
-                                           {"cells", report.cells},
-                                           {"finished", report.finished},
-                                           {"added", report.added},
-                                           {"written", report.written},
-                                           {"problems", report.problems}},
-                    2) +
-          "\n");
+    print_json({{"schema", 1},
+                {"file", report.file.string()},
+                {"cells", report.cells},
+                {"finished", report.finished},
+                {"added", report.added},
+                {"written", report.written},
+                {"problems", report.problems}});
   } else {
     for (const std::string& problem : report.problems) log(LogLevel::Warning, problem);
     print(fmt::format(
