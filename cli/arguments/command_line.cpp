@@ -86,9 +86,11 @@ CommandLine& CommandLine::text(const char* name, const char* placeholder, const 
   return *this;
 }
 
-CommandLine& CommandLine::number(const char* name, std::int64_t fallback, const char* help) {
-  impl_->shown.add_options()(
-      name, po::value<std::int64_t>()->value_name("N")->default_value(fallback), help);
+CommandLine& CommandLine::number(const char* name, std::optional<std::int64_t> fallback,
+                                 const char* help) {
+  auto* const value = po::value<std::int64_t>()->value_name("N");
+  if (fallback) value->default_value(*fallback);
+  impl_->shown.add_options()(name, value, help);
   return *this;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,7 +31,7 @@ class CommandLine {
   CommandLine& flag(const char* name, const char* help);
   /// Options with a value; `placeholder` names the value in --help.
   CommandLine& text(const char* name, const char* placeholder, const char* help);
-  CommandLine& number(const char* name, std::int64_t fallback, const char* help);
+  CommandLine& number(const char* name, std::optional<std::int64_t> fallback, const char* help);
   CommandLine& list(const char* name, const char* placeholder,
                     const char* help);  // may be repeated
   /// The next argument without dashes.

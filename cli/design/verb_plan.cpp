@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -33,9 +34,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Notes on what `run` will not accept in this store, and what of it does not count.
-void add_refusals(const Sweep& sweep, const fs::path& folder, std::vector<std::string>& notes) {
-  if (!Store::is_at(folder)) return;
-  const Store store = Store::open(folder);
+void add_refusals(const Sweep& sweep, const Store& store, std::vector<std::string>& notes) {
   for (const std::string& why : refused_texts(sweep, store)) {
     notes.push_back("depthgrid run will refuse to begin: " + why);
   }
@@ -47,18 +46,14 @@ void add_refusals(const Sweep& sweep, const fs::path& folder, std::vector<std::s
   }
 }
 
-/// Status of the cells in the store, if there is one. A cell whose result is damaged is pending,
-/// whatever sweep.h5 has kept of it: `run` trains it again.
-std::vector<CellStatus> status_of(const Sweep& sweep, const fs::path& folder) {
+/// Status of the cells in the store, if there is one with a plan. A cell whose result is damaged is
+/// pending, whatever sweep.h5 has kept of it: `run` trains it again.
+std::vector<CellStatus> status_of(const Sweep& sweep, const std::optional<Store>& store) {
   std::map<CellId, CellStatus> known;
-  if (Store::is_at(folder)) {
-    const Store store = Store::open(folder);
-    disregard_former(store, sweep);
-    if (has_plan(store)) {
-      for (const CellSummary& cell : summarise(store, read_plan(store))) {
-        const bool again = is_result(cell.status) && !store.completed(cell.id);
-        known[cell.id] = again ? CellStatus::Pending : cell.status;
-      }
+  if (store && has_plan(*store)) {
+    for (const CellSummary& cell : summarise(*store, read_plan(*store))) {
+      const bool again = is_result(cell.status) && !store->completed(cell.id);
+      known[cell.id] = again ? CellStatus::Pending : cell.status;
     }
   }
   std::vector<CellStatus> status;
@@ -123,7 +118,9 @@ int print_plan(const Sweep& sweep, const fs::path& store, std::int64_t teams, bo
   } catch (const Error& e) {
     notes.push_back(std::string("costs are unknown: ") + e.what());
   }
-  add_refusals(sweep, store, notes);
+  std::optional<Store> there;
+  if (Store::is_at(store)) there = Store::open(store);
+  if (there) add_refusals(sweep, *there, notes);
   if (std::string note = other_looks_text(sweep, store); !note.empty()) {
     notes.push_back(std::move(note));
   }
@@ -135,7 +132,7 @@ int print_plan(const Sweep& sweep, const fs::path& store, std::int64_t teams, bo
     notes.push_back(*std::move(slow));
   }
   PlanReport report =
-      make_plan_report(sweep, store.string(), status_of(sweep, store),
+      make_plan_report(sweep, store.string(), status_of(sweep, there),
                        packing_options(sweep.run, teams), std::move(costs), std::move(notes));
   report.growth = growth_of(sweep, store);
   if (!request.clusters.empty()) add_simulation(sweep, request, report);

@@ -36,16 +36,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::set<CellId> cells_of(const std::vector<LiveTask>& live) {
-  std::set<CellId> out;
-  for (const LiveTask& task : live) out.insert(task.cells.begin(), task.cells.end());
-  return out;
-}
-
 /// What is missing, by the store, Slurm's queue and the heartbeats of runs.
 MissingCells look_for_missing(const Sweep& sweep, const Store& store,
                               const std::vector<LiveTask>& live) {
-  const std::set<CellId> queued = cells_of(live);
+  std::set<CellId> queued;
+  for (const LiveTask& task : live) queued.insert(task.cells.begin(), task.cells.end());
   std::vector<CellId> open;
   for (const CellPlan& cell : sweep.cells) {
     if (!queued.contains(cell.id) && !store.completed(cell.id)) open.push_back(cell.id);

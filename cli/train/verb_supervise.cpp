@@ -51,12 +51,7 @@ std::vector<std::string> cells_of_task(const CommandLine& line) {
   const std::string file = line.text_of("tasks");
   std::int64_t task = 0;
   if (line.has("task")) {
-    const std::string text = line.text_of("task");
-    if (text.find_first_not_of("0123456789") != text.npos) {
-      throw UserError(ExitCode::Usage,
-                      "supervise --task " + text + ": a number from 0 is expected");
-    }
-    task = std::stoll(text);
+    task = line.number_of("task", 0);
   } else if (const auto index = number_from("SLURM_ARRAY_TASK_ID")) {
     task = *index + number_from("DEPTHGRID_TASK_OFFSET").value_or(0);
   } else {
@@ -97,7 +92,7 @@ int supervise_verb(const Arguments& arguments) {
       .text("tasks", "FILE", "train only the cells whose ids stand in one line of this file")
       .flag("requeue",
             "as a task of Slurm: go back into its queue when stopped or when the node is at fault")
-      .text("task", "N", "which line, from 0 (default: $SLURM_ARRAY_TASK_ID)");
+      .number("task", {}, "which line, from 0 (default: $SLURM_ARRAY_TASK_ID)");
   supervision_options(line).needs("task", "tasks").needs("requeue", "tasks");
   if (!line.parse(arguments)) return 0;
   std::optional<StopWatch> signals(std::in_place, asked_before());  // also while it is handed back
@@ -110,26 +105,7 @@ int supervise_verb(const Arguments& arguments) {
   std::signal(SIGPIPE, SIG_IGN);
   const Stopwatch clock;
   EventLog events(store, this_task());
-  if (line.has("requeue")) {
-    const Store there = Store::open(store);
-    const std::string over =
-        leave_out_nodes(sweep, there, events, line.text_of("tasks"), {}, SlurmClient());
-    if (!over.empty()) throw UserError(ExitCode::Infrastructure, over);
-    if (found_node_fault(there, run.cells, events)) {
-      constexpr int kFailed = number_of(ExitCode::Failed);
-      return_task({.sweep = sweep,
-                   .store = there,
-                   .events = events,
-                   .signals = *signals,
-                   .task_file = line.text_of("tasks"),
-                   .cells = run.cells,
-                   .code = kFailed});
-      return kFailed;
-    }
-  }
-  const std::size_t before = task ? 0 : attempts_in(store);  // of the report, which tasks lack
-  const auto [code, signal, spent] = run_supervised(run, *signals, events);
-  if (line.has("requeue") && !spent) {
+  const auto give_back = [&](int code, int signal, double ran) {
     return_task({.sweep = sweep,
                  .store = Store::open(store),
                  .events = events,
@@ -138,8 +114,21 @@ int supervise_verb(const Arguments& arguments) {
                  .cells = run.cells,
                  .code = code,
                  .signal = signal,
-                 .ran = clock.seconds()});
+                 .ran = ran});
+    return code;
+  };
+  if (line.has("requeue")) {
+    const Store there = Store::open(store);
+    const std::string over =
+        leave_out_nodes(sweep, there, events, line.text_of("tasks"), {}, SlurmClient());
+    if (!over.empty()) throw UserError(ExitCode::Infrastructure, over);
+    if (found_node_fault(there, run.cells, events)) {
+      return give_back(number_of(ExitCode::Failed), 0, 0);
+    }
   }
+  const std::size_t before = task ? 0 : attempts_in(store);  // of the report, which tasks lack
+  const auto [code, signal, spent] = run_supervised(run, *signals, events);
+  if (line.has("requeue") && !spent) give_back(code, signal, clock.seconds());
   signals.reset();
   if (task) return code;  // of many: whoever looks at the results packs them
   const bool failed = report_run(run.request, before, code);

@@ -39,8 +39,11 @@ struct Look {
     return status_text(listing, colour) + (tells ? "\n" + numbers_text(numbers) : "") +
            more(colour);
   }
+  std::string ended(Colour colour) const {
+    return status_text(listing, colour) + numbers_text(numbers) + more(colour);
+  }
   /// What follows the cells.
-  std::string more(Colour colour = Colour::No) const {
+  std::string more(Colour colour) const {
     return queue_text(queue) + node_faults_text(nodes, listing.store, colour);
   }
   std::string json() const {
@@ -89,7 +92,7 @@ class Screen {
   void draw(const Look& look) {
     const Terminal::Size size = terminal_.size();
     const auto lines =
-        watch_lines(look.listing, look.numbers, size.columns, size.rows, look.more());
+        watch_lines(look.listing, look.numbers, size.columns, size.rows, look.more(Colour::No));
     std::string out = above();
     for (const std::string& line : lines) out += line + "\r\n";
     terminal_.write(out);
@@ -128,19 +131,16 @@ int watch(const StoreArgument& argument, QueueWatch& queue, std::chrono::seconds
     before = now.numbers;
     const ExitCode code = status_code(now.listing);
     const bool ended = code != ExitCode::Unfinished;
-    if (screen && !ended) screen->draw(now);
-    if (screen && ended) {
-      screen->erase();
-      print(status_text(now.listing, colour_of_stdout()) + numbers_text(now.numbers) +
-            now.more(colour_of_stdout()));
-    }
-    if (json) print(now.json());
-    if (!screen && !json) {
+    if (json) {
+      print(now.json());
+    } else if (!screen) {
       print(iso_utc(unix_time()) + " " + watch_line(now.listing, now.numbers) + "\n");
-      if (ended) {
-        print(status_text(now.listing) + numbers_text(now.numbers) + now.more());
-      }
+    } else if (!ended) {
+      screen->draw(now);
+    } else {
+      screen->erase();
     }
+    if (ended && !json) print(now.ended(colour_of_stdout()));
     if (ended) return number_of(code);
     std::this_thread::sleep_for(every);
   }
