@@ -87,12 +87,15 @@ SweepRequest request_of(const CommandLine& line, const std::string& file) {
   return {file, line.list_of("set"), line.has("yes")};
 }
 
+fs::path store_or_default(const std::string& store, const Sweep& sweep) {
+  return store.empty() ? default_store(sweep) : fs::path(store);
+}
+
 /// The sweep, with the seeds that a record of its store adds (`--until-ci`): they belong to it from
-/// then on, whatever command reads it.
-template <typename StoreOf>
-Sweep with_added_seeds(SweepRequest& request, const StoreOf& store_of_sweep) {
+/// then on, whatever command reads it. @param store  empty: its default one.
+Sweep with_added_seeds(SweepRequest& request, const std::string& store) {
   Sweep sweep = load_sweep(request);
-  const auto record = read_two_stage(store_of_sweep(sweep));
+  const auto record = read_two_stage(store_or_default(store, sweep));
   const auto added = record ? added_seeds(*record, sweep) : std::nullopt;
   if (!added) return sweep;
   request.set.push_back(*added);
@@ -103,7 +106,7 @@ Sweep with_added_seeds(SweepRequest& request, const StoreOf& store_of_sweep) {
 
 Sweep load_sweep(const CommandLine& line) {
   SweepRequest request = request_of(line, line.required("FILE"));
-  return with_added_seeds(request, [&line](const Sweep& sweep) { return store_of(line, sweep); });
+  return with_added_seeds(request, line.text_of("store"));
 }
 
 Sweep load_sweep_of_file(const CommandLine& line) {
@@ -116,8 +119,7 @@ std::optional<SweepSize> count_sweep(const CommandLine& line) {
 
 Sweep load_planned_sweep(const CommandLine& line, MatchEffort effort) {
   SweepRequest request = request_of(line, line.required("FILE"));
-  const auto place = [&line](const Sweep& read) { return store_of(line, read); };
-  Sweep sweep = with_added_seeds(request, place);
+  Sweep sweep = with_added_seeds(request, line.text_of("store"));
   if (sweep.goals.empty()) return sweep;
   return matched_sweep(request, store_of(line, sweep), described_amounts(), effort);
 }
@@ -129,7 +131,7 @@ fs::path default_store(const Sweep& sweep) {
 }
 
 fs::path store_of(const CommandLine& line, const Sweep& sweep) {
-  return line.has("store") ? fs::path(line.text_of("store")) : default_store(sweep);
+  return store_or_default(line.text_of("store"), sweep);
 }
 
 bool names_table(const std::string& argument) {
@@ -151,11 +153,9 @@ StoreArgument::StoreArgument(const CommandLine& line, const std::string& given) 
                           "store, or a sweep file, was expected");
     }
     request = request_of(line, named);
-    const auto place = [&](const Sweep& read) {
-      return given.empty() ? default_store(read) : store_of(line, read);
-    };
-    sweep = with_added_seeds(request, place);
-    folder = place(*sweep);
+    const std::string store = given.empty() ? "" : line.text_of("store");
+    sweep = with_added_seeds(request, store);
+    folder = store_or_default(store, *sweep);
   } else {
     const fs::path inside = fs::path("results") / named;
     folder = !is_there(named) && is_store(inside) ? inside : fs::path(named);
@@ -206,6 +206,11 @@ CellWords::CellWords(std::vector<std::string> words) : cells(std::move(words)) {
     store = cells.front();
     cells.erase(cells.begin());
   }
+}
+
+CommandLine& sweep_file_options(CommandLine& line) {
+  return line.argument("FILE").sweep_options().text(
+      "store", "DIR", "folder of the results (default: results/<name of the sweep>)");
 }
 
 CommandLine& store_options(CommandLine& line) {

@@ -72,6 +72,8 @@ struct CellWords {
   explicit CellWords(std::vector<std::string> words);
 };
 
+/// Adds FILE, --set, --yes and --store of verbs that train a sweep, or plan it.
+CommandLine& sweep_file_options(CommandLine& line);
 /// Adds [STORE] and the options that StoreArgument reads.
 CommandLine& store_options(CommandLine& line);
 

@@ -151,9 +151,7 @@ int plan_verb(const Arguments& arguments) {
   line.examples({"plan configs/tiny.yaml", "plan configs/quickstart.yaml --teams 4 --set seeds=5",
                  "plan configs/quickstart.yaml --simulate 1x8,16x8 --time-limit 4:00:00 "
                  "--preemption 0.05"});
-  line.argument("FILE")
-      .sweep_options()
-      .text("store", "DIR", "store to compare with (default: results/<name of the sweep>)")
+  sweep_file_options(line)
       .number("teams", 1,
               "jobs that train at the same time: ranks of mpirun over resources.ranks_per_job")
       .text(

@@ -81,10 +81,7 @@ int bench_verb(const Arguments& arguments) {
   order.json = line.has("json");
   order.launches = line.has("launches");
   order.only = line.text_of("only");
-  if (line.has("device")) {
-    static constexpr std::string_view kDevices[] = {"cpu", "cuda"};
-    order.device = line.required("device", kDevices);
-  }
+  if (line.has("device")) order.device = line.word_of("device", {"cpu", "cuda"});
   if (line.has("isa")) {
     const Isa isa = choose_isa("--isa", line.text_of("isa").c_str());
     for (const auto& [name, value] : variables_of(isa)) {

@@ -8,9 +8,7 @@
 namespace depthgrid {
 
 CommandLine& run_options(CommandLine& line) {
-  return line.argument("FILE")
-      .sweep_options()
-      .text("store", "DIR", "folder of the results (default: results/<name of the sweep>)")
+  return sweep_file_options(line)
       .flag("allow-inexact", "as --set resources.allow_inexact=true: resume other ranks' sums")
       .flag("quiet,q", "no progress")
       .flag("json-progress", "progress as one JSON object per line, on stderr")

@@ -133,9 +133,7 @@ int submit_verb(const Arguments& arguments) {
       "slurm.*. Tasks checkpoint before their time limit and go back into the queue.");
   line.examples({"submit configs/quickstart.yaml --set slurm.partition=gpu --dry-run",
                  "submit configs/quickstart.yaml --canary -- --exclusive"});
-  line.argument("FILE")
-      .sweep_options()
-      .text("store", "DIR", "folder of the results (default: results/<name of the sweep>)")
+  sweep_file_options(line)
       .flag("canary", "as --set slurm.canary=true: one cell of each structure first")
       .flag("dry-run,n", "show the tasks and the script instead; nothing is written")
       .flag("test-only", "let sbatch check the scripts; nothing is submitted");
