@@ -1,6 +1,7 @@
 #include "cli/design/verb_plan.hpp"
 
-#include <cmath>
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -13,8 +14,6 @@
 #include "core/base/error.hpp"
 #include "core/base/isa.hpp"
 #include "core/base/machine.hpp"
-#include "core/base/nan.hpp"
-#include "core/base/parse_number.hpp"
 #include "core/config/text_form.hpp"
 #include "storage/cells/summary.hpp"
 #include "storage/former_values.hpp"
@@ -34,16 +33,16 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Notes on what `run` will not accept in this store, and what of it does not count.
-void add_refusals(const Sweep& sweep, const Store& store, std::vector<std::string>& notes) {
+std::vector<std::string> refusals_of(const Sweep& sweep, const Store& store) {
+  std::vector<std::string> notes;
   for (const std::string& why : refused_texts(sweep, store)) {
     notes.push_back("depthgrid run will refuse to begin: " + why);
   }
   for (std::string& why : disregard_former(store, sweep)) {
     notes.push_back(std::move(why) + "; depthgrid run trains it again");
   }
-  if (std::string note = former_names_note(store, sweep); !note.empty()) {
-    notes.push_back(std::move(note));
-  }
+  notes.push_back(former_names_note(store, sweep));
+  return notes;
 }
 
 /// Status of the cells in the store, if there is one with a plan. A cell whose result is damaged is
@@ -109,10 +108,8 @@ int print_plan(const Sweep& sweep, const fs::path& store, std::int64_t teams, bo
                const SimulationRequest& request) {
   isa_in_use();  // a wrong DEPTHGRID_ISA ends this with its own message, not the worker's
   CostTable costs;
-  std::vector<std::string> notes;
   const DescribeCache cache;
-  const std::string unchecked = check_starts(sweep, cache);
-  if (!unchecked.empty()) notes.push_back(unchecked);
+  std::vector<std::string> notes = {check_starts(sweep, cache)};
   try {
     costs = cache.costs(sweep.cells);
   } catch (const Error& e) {
@@ -120,17 +117,15 @@ int print_plan(const Sweep& sweep, const fs::path& store, std::int64_t teams, bo
   }
   std::optional<Store> there;
   if (Store::is_at(store)) there = Store::open(store);
-  if (there) add_refusals(sweep, *there, notes);
-  if (std::string note = other_looks_text(sweep, store); !note.empty()) {
-    notes.push_back(std::move(note));
-  }
+  if (there) std::ranges::move(refusals_of(sweep, *there), std::back_inserter(notes));
+  notes.push_back(other_looks_text(sweep, store));
   for (const MissingLooks& missing : missing_looks(sweep, costs, store)) {
     notes.push_back(missing_looks_text(missing, sweep, store));
   }
-  for (std::string& blind : blind_probes(sweep, costs)) notes.push_back(std::move(blind));
-  if (auto slow = slow_precision(sweep, plans_for_cpu(sweep.run), has_bf16_products())) {
-    notes.push_back(*std::move(slow));
-  }
+  std::ranges::move(blind_probes(sweep, costs), std::back_inserter(notes));
+  notes.push_back(
+      slow_precision(sweep, plans_for_cpu(sweep.run), has_bf16_products()).value_or(""));
+  std::erase(notes, "");
   PlanReport report =
       make_plan_report(sweep, store.string(), status_of(sweep, there),
                        packing_options(sweep.run, teams), std::move(costs), std::move(notes));

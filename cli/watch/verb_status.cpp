@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -14,7 +16,7 @@
 #include "cli/arguments/store_argument.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/clock.hpp"
-#include "core/base/error.hpp"
+#include "core/base/parse_number.hpp"
 #include "core/base/terminal.hpp"
 #include "sweeps/launch/node_faults.hpp"
 #include "sweeps/live/store_activity.hpp"
@@ -67,19 +69,16 @@ Look look_at(const StoreArgument& argument, QueueWatch& queue,
 /// `--watch 5` and `--watch=5`: the seconds are optional, which the parser of options cannot tell
 /// from the argument that follows.
 Arguments with_seconds(const Arguments& arguments) {
-  const auto is_number = [](const std::string& word) {
-    return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
-  };
+  constexpr std::string_view kWatch = "--watch";
   Arguments out;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& word = arguments[i];
+  for (const std::string& word : arguments) {
+    const bool after = !out.empty() && out.back() == kWatch;
     if (word.starts_with("--watch=")) {
-      out.insert(out.end(), {"--watch", "--every", word.substr(8)});
+      out.insert(out.end(), {std::string(kWatch), "--every", word.substr(kWatch.size() + 1)});
       continue;
     }
+    if (after && parse_number<std::uint64_t>(word)) out.emplace_back("--every");
     out.push_back(word);
-    if (word != "--watch" || i + 1 == arguments.size() || !is_number(arguments[i + 1])) continue;
-    out.insert(out.end(), {"--every", arguments[++i]});
   }
   return out;
 }
