@@ -28,17 +28,22 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kSiteMark = "# Written by `depthgrid doctor";
 
+/// STORE or --store; empty if neither is given.
+fs::path named_place(const CommandLine& line) {
+  return line.text_of(line.has("STORE") ? "STORE" : "store");
+}
+
 /// The folder that is to be judged; a sweep file stands for its store.
 fs::path judged_folder(const CommandLine& line) {
-  if (!line.has("STORE")) return real_fs().is_folder("results") ? "results" : ".";
-  const fs::path named = line.text_of("STORE");
+  const fs::path named = named_place(line);
+  if (named.empty()) return real_fs().is_folder("results") ? "results" : ".";
   return real_fs().is_file(named) ? StoreArgument(line).folder : named;
 }
 
 /// Of the sweep file that is named, or the default.
 std::int64_t signal_delay_of(const CommandLine& line) {
   constexpr const char* kLeaf = "slurm.signal_delay";
-  if (line.has("STORE") && real_fs().is_file(line.text_of("STORE"))) {
+  if (real_fs().is_file(named_place(line))) {
     return StoreArgument(line).sweep->run.integer(kLeaf);
   }
   return std::atoll(std::string(schema()[find_leaf(kLeaf)].default_text).c_str());
@@ -78,7 +83,7 @@ int doctor_verb(const Arguments& arguments) {
   const ScratchFolder folder;
   const Machine machine = this_machine();
   const RankTrial trial{program_beside("depthgrid"), folder.path(), geteuid() == 0};
-  std::vector<Finding> findings = store_findings(judged_folder(line), !line.has("STORE"));
+  std::vector<Finding> findings = store_findings(judged_folder(line), named_place(line).empty());
   append_findings(findings, machine_findings(machine));
   append_findings(findings, mpi_findings(trial, run));
   append_findings(findings, gpu_findings(machine, trial, run));
