@@ -1,5 +1,7 @@
 #include "cli/watch/cell_orders_argument.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -18,7 +20,8 @@ CommandLine& cells_options(CommandLine& line) {
 
 OrderedCells ordered_cells(const CommandLine& line, bool named,
                            const std::function<bool(const Store&, const CellSummary&)>& also) {
-  const CellWords words(line.list_of("CELL"));
+  CellWords words(line.list_of("CELL"));
+  std::ranges::copy(line.list_of("cell"), std::back_inserter(words.cells));
   if (words.cells.empty() && !line.has("filter") && !named) {
     throw UserError(ExitCode::Usage,
                     "which cells? Name some (an id, an alias, or the beginning of one), or choose "

@@ -18,7 +18,8 @@ struct OrderedCells {
 
 /// Adds [CELL…] [STORE], --store and --filter.
 CommandLine& cells_options(CommandLine& line);
-/// Reads them: the cells that are named, and those that meet --filter or `also`.
+/// Reads them: the cells that are named (by CELL or --cell), and those that meet --filter or
+/// `also`.
 /// @param named  whether the verb's own options choose cells. @param also  their choice.
 /// @throws UserError (Usage) if no cell is asked for, or one is unknown
 OrderedCells ordered_cells(

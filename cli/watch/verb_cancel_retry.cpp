@@ -22,7 +22,6 @@
 #include "sweeps/launch/node_faults.hpp"
 #include "sweeps/launch/sweep_events.hpp"
 #include "sweeps/queue/cell_orders.hpp"
-#include "sweeps/report/cell_log.hpp"
 #include "sweeps/slurm/node_exclusion.hpp"
 #include "sweeps/slurm/slurm_client.hpp"
 #include "sweeps/slurm/submission.hpp"
@@ -249,16 +248,13 @@ int retry_verb(const Arguments& arguments) {
   if (line.has("node")) return readmit(line);
   const std::vector<std::string> classes = line.words_of("class");
   for (const std::string& given : classes) refuse_unknown_class(given);
-  const bool named = line.has("failed") || !classes.empty() || line.has("cell");
-  OrderedCells cells = ordered_cells(line, named, [&](const Store& store, const CellSummary& cell) {
-    if (!is_failure(cell.status)) return false;
-    if (line.has("failed") && cell.status != CellStatus::Cancelled) return true;
-    return std::ranges::count(classes, failure_class(store, cell.id)) > 0;
-  });
-  for (const std::string& cell : line.list_of("cell")) {
-    const std::size_t row = find_cell(cells.listing, cell);
-    if (std::ranges::count(cells.rows, row) == 0) cells.rows.push_back(row);
-  }
+  const bool named = line.has("failed") || !classes.empty();
+  const OrderedCells cells =
+      ordered_cells(line, named, [&](const Store& store, const CellSummary& cell) {
+        if (!is_failure(cell.status)) return false;
+        if (line.has("failed") && cell.status != CellStatus::Cancelled) return true;
+        return std::ranges::count(classes, failure_class(store, cell.id)) > 0;
+      });
   const bool dry = line.has("dry-run");
   const Outcomes outcomes = carry_out(cells, dry, SweepEventKind::CellsRetried, kRetried,
                                       [&](const CellSummary& cell, LeaseKeeper& leases) {
