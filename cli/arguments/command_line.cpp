@@ -35,8 +35,8 @@ struct CommandLine::Impl {
   std::string usage, summary, examples;
   bool about_sweep = false;
   struct Rule {
-    const char *option, *other, *words;  // of the message, between the two
-    bool refused;                        // beside the other one, or without it
+    const char *option, *other, *message;
+    bool refused;  // beside the other one, or without it
   };
   std::vector<Rule> rules;
   po::options_description shown{"options", 100};
@@ -127,12 +127,13 @@ CommandLine& CommandLine::json() {
 }
 
 CommandLine& CommandLine::needs(const char* option, const char* other) {
-  impl_->rules.push_back({option, other, "belongs to", false});
+  impl_->rules.push_back({option, other, "{}: --{} belongs to --{}, which is missing", false});
   return *this;
 }
 
 CommandLine& CommandLine::excludes(const char* option, const char* other) {
-  impl_->rules.push_back({option, other, "cannot be joined with", true});
+  impl_->rules.push_back(
+      {option, other, "{}: --{} and --{} cannot be joined: leave one out", true});
   return *this;
 }
 
@@ -181,10 +182,10 @@ bool CommandLine::parse(const std::vector<std::string>& arguments) {
     configure_log(*level, "");
   }
   if (!has("help")) {
-    for (const auto& [option, other, words, refused] : impl_->rules) {
+    for (const auto& [option, other, message, refused] : impl_->rules) {
       if (!has(option) || has(other) != refused) continue;
       throw UserError(ExitCode::Usage,
-                      fmt::format("{}: --{} {} --{}", impl_->verb(), option, words, other));
+                      fmt::format(fmt::runtime(message), impl_->verb(), option, other));
     }
     return true;
   }
