@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/command_line.hpp"
 #include "core/base/error.hpp"
+#include "core/base/output.hpp"
 #include "core/base/version.hpp"
 #include "core/config/yaml/diagnostics.hpp"
 

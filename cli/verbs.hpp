@@ -21,7 +21,7 @@ struct Verb {
   VerbFunction* run;
 };
 
-// One file each: cli/verb_<name>.cpp.
+// One file each, cli/<what a user does>/verb_<name>.cpp, but for those that share one.
 VerbFunction audit_verb, bench_verb, cancel_verb, check_verb, completion_verb, diff_verb,
     doctor_verb, eval_verb, export_verb, gc_verb, generate_verb, logs_verb, pack_verb, plan_verb,
     compare_verb, probe_verb, report_verb, results_verb, retry_verb, run_verb, schema_verb,

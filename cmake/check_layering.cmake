@@ -31,6 +31,7 @@ set(inside_models ops/cpu ops context options blocks routing families decode)
 set(inside_distributed cuda)
 set(inside_storage files hdf5 columns cells pack)
 set(inside_sweeps picture orders report compare page plan simulate live queue launch slurm run doctor)
+set(inside_cli arguments design train watch analyse maintain)
 set(inside_worker model weights eval process bench generate audit inspect session probe run describe)
 
 # Files at the top of a room (headers and what implements them) come before its folders: all may

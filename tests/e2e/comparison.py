@@ -201,7 +201,7 @@ def two_stages(place):
     file = ("grid.yaml", "--store", "results/u", "--set", "seeds=5", "--set", "model.residual.scale=1")
     sweep, rule = ("run", *file), ("--until-ci", "1e-4", "--max-seeds", "7")
     for words, text in ((("--until-ci", "narrow"), "half-width"), (("--until-ci", "0"), "half-width"),
-                        (("--max-seeds", "9"), "belongs to --until-ci"), (("--until-ci", "1", "--max-seeds", "4"), "5 or more")):
+                        (("--max-seeds", "9"), "belongs to --until-ci"), (("--until-ci", "1", "--max-seeds", "4"), "at least 5")):
         assert text in place(*sweep, *words, code=2).stderr, words
     end = place(*sweep, *rule).stderr
     decided = place.folder / "results/u/until_ci.json"

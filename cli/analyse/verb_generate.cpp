@@ -1,0 +1,67 @@
+#include <cmath>
+#include <sstream>
+
+#include "cli/arguments/command_line.hpp"
+#include "cli/arguments/store_argument.hpp"
+#include "cli/verbs.hpp"
+#include "core/base/error.hpp"
+#include "core/base/nan.hpp"
+#include "core/base/parse_number.hpp"
+#include "core/base/subprocess.hpp"
+#include "sweeps/orders/orders.hpp"
+#include "sweeps/orders/worker_command.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// "1,-0.5": a number for each axis.
+std::vector<double> control_of(const CommandLine& line) {
+  std::vector<double> out;
+  if (!line.has("control")) return out;
+  std::istringstream text(line.text_of("control"));
+  for (std::string word; std::getline(text, word, ',');) {
+    out.push_back(parse_number<double>(word).value_or(kNaN));
+    if (!std::isfinite(out.back())) {
+      throw UserError(ExitCode::Usage, "--control has '" + word +
+                                           "'; expected numbers with commas between them, one for "
+                                           "each axis of the control input");
+    }
+  }
+  if (out.empty()) throw UserError(ExitCode::Usage, "--control is empty");
+  return out;
+}
+
+}  // namespace
+
+int generate_verb(const Arguments& arguments) {
+  CommandLine line(
+      "generate CELL [STORE] --prompt TEXT [--tokens N] [--temperature X] [--top-k K]\n"
+      "                          [--top-p P] [--seed N] [--control U,…] [--at STEP] [--json]",
+      "Continues a text by tokens drawn one by one from a cell's model. The same seed gives\n"
+      "the same text.");
+  line.examples({"generate standard,s0 results/quickstart --prompt 'The '",
+                 "generate standard,s0 results/quickstart --prompt 'The ' --temperature 0 "
+                 "--tokens 200"});
+  weight_options(line)
+      .text("prompt", "TEXT", "what to continue; numbers of tokens where the corpus has no text")
+      .number("tokens", 100, "how many to add")
+      .text("temperature", "X", "divides the logits (default 1); 0: the most probable token")
+      .number("top-k", 0, "draw among the k most probable; 0: all")
+      .text("top-p", "P", "draw among the most probable that sum to P (default 1)")
+      .number("seed", 0, "of the draws")
+      .text("control", "U,…",
+            "control signal, a number for each axis; without it, model.control.u or none");
+  if (!line.json().parse(arguments)) return 0;
+  GenerateOrder order{.from = {}, .prompt = line.required("prompt")};
+  order.from = weight_choice(line);
+  order.tokens = line.number_of("tokens", 1);
+  order.temperature = line.real_of("temperature", 1, 0);
+  order.top_k = line.number_of("top-k", 0);
+  order.top_p = line.real_of("top-p", 1, 0, 1);
+  order.seed = line.number_of("seed", 0);
+  order.control = control_of(line);
+  order.json = line.has("json");
+  become(worker_command("generate", order_text(order)));
+}
+
+}  // namespace depthgrid
