@@ -127,7 +127,9 @@ CommandLine& CommandLine::json() {
 }
 
 CommandLine& CommandLine::needs(const char* option, const char* other) {
-  impl_->rules.push_back({option, other, "{}: --{} belongs to --{}, which is missing", false});
+  impl_->rules.push_back(
+      {option, other, "{0}: --{1} belongs to --{2}, which is missing: add it, or leave --{1} out",
+       false});
   return *this;
 }
 

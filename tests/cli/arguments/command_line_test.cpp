@@ -71,12 +71,14 @@ TEST(CommandLine, OptionsThatCannotStandTogetherAreNamed) {
   EXPECT_EQ(answer_to({"--json"}), "");
   EXPECT_EQ(answer_to({"--dry", "--json"}),
             "paint: --dry and --json cannot be joined: leave one out");
-  EXPECT_EQ(answer_to({"--share", "0.25"}), "paint: --share belongs to --colour, which is missing");
+  EXPECT_EQ(answer_to({"--share", "0.25"}),
+            "paint: --share belongs to --colour, which is missing: add it, or leave --share out");
   EXPECT_EQ(answer_to({"--share", "0.25", "--colour", "red"}), "red quarter");
 }
 
 TEST(CommandLine, ADefaultIsNotGiven) {
-  EXPECT_EQ(answer_to({"--coats", "2"}), "paint: --coats belongs to --colour, which is missing");
+  EXPECT_EQ(answer_to({"--coats", "2"}),
+            "paint: --coats belongs to --colour, which is missing: add it, or leave --coats out");
   EXPECT_EQ(answer_to({"--coats", "3", "--colour", "red", "--seed", "0"}), "red thrice seeded");
 }
 

@@ -13,7 +13,7 @@ TEST(KeptTokens, AreThoseOfTheCardOfACellsText) {
   const Store store = Store::open_or_create(folder.path() / "store");
   const CellConfig mine = make_config({{"data.seq_len", 32}});
   const CellConfig longer = make_config({{"data.seq_len", 64}});
-  const CellConfig other = make_config({{"data.tokenizer", "char"}});
+  const CellConfig other = make_config({{"data.tokenizer", "char"}, {"model.vocab_size", 30}});
   EXPECT_EQ(KeptTokens(store)(mine, "valid"), 0);
   store.freeze_text(data_card_name(mine),
                     R"({"schema":1,"splits":{"valid":{"file":"f","tokens":123},"dev":7}})");
