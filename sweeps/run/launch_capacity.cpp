@@ -15,6 +15,7 @@
 #include "sweeps/launch/card_room.hpp"
 #include "sweeps/orders/orders.hpp"
 #include "sweeps/slurm/slurm_client.hpp"
+#include "sweeps/slurm/slurm_text.hpp"
 
 namespace depthgrid {
 namespace {
@@ -107,10 +108,8 @@ double allocated_seconds() {
   if (job.empty()) return kNaN;
   const CommandAnswer left =
       real_processes().answer({"squeue", "-h", "-j", job, "-o", "%L"}, kToAnswer);
-  std::string text = left.code == 0 ? left.out : "";
-  text.erase(std::min(text.find_last_not_of(" \n") + 1, text.size()));
-  const auto seconds = seconds_of(text);  // "UNLIMITED" is no time
-  return seconds ? static_cast<double>(*seconds) : kNaN;
+  const auto seconds = seconds_of(left.code == 0 ? without_blanks(left.out) : "");
+  return seconds ? static_cast<double>(*seconds) : kNaN;  // "UNLIMITED" is no time
 }
 
 }  // namespace depthgrid
