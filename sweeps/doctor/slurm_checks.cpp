@@ -8,6 +8,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/machine.hpp"
+#include "core/base/text_parts.hpp"
 #include "sweeps/launch/launcher.hpp"
 #include "sweeps/slurm/slurm_text.hpp"
 

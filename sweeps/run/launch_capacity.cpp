@@ -11,11 +11,11 @@
 #include "core/base/machine.hpp"
 #include "core/base/nan.hpp"
 #include "core/base/processes.hpp"
+#include "core/base/text_parts.hpp"
 #include "core/config/text_form.hpp"
 #include "sweeps/launch/card_room.hpp"
 #include "sweeps/orders/orders.hpp"
 #include "sweeps/slurm/slurm_client.hpp"
-#include "sweeps/slurm/slurm_text.hpp"
 
 namespace depthgrid {
 namespace {

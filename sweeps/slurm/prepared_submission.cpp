@@ -96,8 +96,7 @@ std::string withdraw_doubled(const std::string& id, const Store& store, const Sc
                                   const Scheduler& slurm) {
   std::erase_if(submission.arrays, [](const SubmittedArray& array) { return array.job.empty(); });
   keep_submission(store.root(), submission, store.fs());
-  std::vector<std::string> arrays;
-  for (const SubmittedArray& array : submission.arrays) arrays.push_back(array.job);
+  const std::vector<std::string> arrays = submission.jobs();
   throw UserError(
       ExitCode::TempFail,
       fmt::format("submit: this process was suspended for longer than its lease, and another "
@@ -112,10 +111,7 @@ std::string withdraw_doubled(const std::string& id, const Store& store, const Sc
 [[noreturn]] void say_what_was_taken(const UncertainSubmission& lost, Submission& submission,
                                      SubmittedArray& array, const Store& store,
                                      const Scheduler& slurm) {
-  std::vector<std::string> before;
-  for (const SubmittedArray& other : submission.arrays) {
-    if (!other.job.empty()) before.push_back(other.job);
-  }
+  const std::vector<std::string> before = submission.jobs();
   std::string said;
   try {
     for (const QueuedTask& task : slurm.queue()) {

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <cstdlib>
 #include <set>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/base/error.hpp"
+#include "core/base/text_parts.hpp"
 
 namespace depthgrid {
 namespace {
@@ -120,9 +120,8 @@ std::vector<SlurmPartition> SlurmClient::partitions() const {
 std::vector<std::string> SlurmClient::nodes() const {
   const CommandAnswer answer = run_({"sinfo", "-h", "-N", "-o", "%N"}, patience_);
   if (answer.code != 0) return {};
-  std::istringstream names(answer.out);  // each once for each of its partitions
-  std::set<std::string> each;
-  for (std::string name; names >> name;) each.insert(name);
+  const std::vector<std::string> names = text_words(answer.out);
+  const std::set<std::string> each(names.begin(), names.end());  // of several partitions once
   return {each.begin(), each.end()};
 }
 
