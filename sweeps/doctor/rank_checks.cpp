@@ -27,11 +27,8 @@ std::vector<std::string> trial_command(const RankTrial& trial, const std::string
   const std::filesystem::path sweep = trial.folder / "trial.yaml";
   std::ofstream(sweep) << trial_sweep();
   std::vector<std::string> out = std::move(before);
-  for (const std::string& word :
-       {trial.program.string(), std::string("run"), sweep.string(), std::string("--store"),
-        (trial.folder / store).string(), std::string("-q")}) {
-    out.push_back(word);
-  }
+  out.insert(out.end(), {trial.program.string(), "run", sweep.string(), "--store",
+                         (trial.folder / store).string(), "-q"});
   out.insert(out.end(), options.begin(), options.end());
   return out;
 }
@@ -53,11 +50,9 @@ Finding trained(const std::string& what, const CommandAnswer& answer, double sec
                 const std::string& cure) {
   Finding out{.what = what, .seen = fmt::format("trained a small model in {:.1f} s", seconds)};
   if (answer.code == 0) return out;
-  out.level = FindingLevel::Problem;
   out.seen = answer.late ? fmt::format("no end after {:.0f} s", kTraining)
                          : fmt::format("ended with code {}: {}", answer.code, last_words(answer));
-  out.cure = cure;
-  return out;
+  return out.problem(cure);
 }
 
 Finding root_finding(bool root) {
@@ -68,11 +63,9 @@ Finding root_finding(bool root) {
     out.seen += ", with leave for mpirun";
     return out;
   }
-  out.level = FindingLevel::Warning;
-  out.cure =
+  return out.warning(
       "mpirun refuses root: use another user, or export OMPI_ALLOW_RUN_AS_ROOT=1 "
-      "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1";
-  return out;
+      "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
 }
 
 std::filesystem::path plugin_of(const RankTrial& trial) {
@@ -159,10 +152,10 @@ std::vector<Finding> gpu_findings(const Machine& machine, const RankTrial& trial
   Finding found{.what = "GPUs",
                 .seen = fmt::format("{} visible: {}", machine.gpus.size(), first_line(cards))};
   if (cards.code != 0) {
-    found.level = FindingLevel::Problem;
     found.seen = fmt::format("{} visible, nvidia-smi: {}", machine.gpus.size(),
                              cards.code == 127 ? "not found" : last_words(cards));
-    found.cure = "the driver does not answer: drain the node, or set resources.device: cpu";
+    found =
+        found.problem("the driver does not answer: drain the node, or set resources.device: cpu");
   }
   out.push_back(found);
   if (machine.gpus.size() > 1 && cards.code == 0) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,17 +23,27 @@ std::string value_of(const SlurmFacts& facts, const char* key) {
   return at == facts.config.end() ? "" : at->second;
 }
 
+Finding partitions_finding(const std::vector<SlurmPartition>& partitions) {
+  std::vector<std::string> seen;
+  for (const SlurmPartition& p : partitions) {
+    seen.push_back(fmt::format("{}{}: {} nodes of {} cores and {} GPUs, limit {}", p.name,
+                               p.standard ? "*" : "", p.nodes, p.cores, p.gpus, p.limit));
+  }
+  Finding out{.what = "partitions", .seen = fmt::format("{}", fmt::join(seen, "; "))};
+  if (!seen.empty()) return out;
+  out.seen = "none that you may use";
+  return out.problem("ask for an account on a partition (`sinfo`)");
+}
+
 Finding array_finding(const SlurmFacts& facts) {
   const std::int64_t tasks = tasks_per_array(facts.config);
   Finding out{.what = "job arrays",
               .seen = fmt::format("MaxArraySize {}: {} tasks per array",
                                   value_of(facts, "MaxArraySize"), tasks)};
   if (tasks > 1) return out;
-  out.level = FindingLevel::Problem;
-  out.cure =
+  return out.problem(
       "submit needs arrays: have MaxArraySize raised, or run `depthgrid supervise` in an "
-      "allocation";
-  return out;
+      "allocation");
 }
 
 Finding mpi_finding(const SlurmFacts& facts) {
@@ -42,24 +53,22 @@ Finding mpi_finding(const SlurmFacts& facts) {
   const bool pmix = std::ranges::any_of(
       facts.mpi, [](const std::string& kind) { return kind.starts_with("pmix"); });
   if (pmix) return out;
-  out.level = FindingLevel::Warning;
-  out.cure =
+  return out.warning(
       "srun cannot start Open MPI's ranks without pmix: set resources.launcher: mpirun, or "
-      "have Slurm's pmix plug-in installed";
-  return out;
+      "have Slurm's pmix plug-in installed");
 }
 
 Finding preemption_finding(const SlurmFacts& facts) {
   const std::string mode = value_of(facts, "PreemptMode");
   Finding out{.what = "preemption", .seen = mode.empty() ? "unknown" : mode};
   if (mode.find("CANCEL") != mode.npos) {
-    out.level = FindingLevel::Warning;
-    out.cure =
+    return out.warning(
         "preempted tasks are not queued again by Slurm: repeat `depthgrid submit`, which "
-        "submits what is missing";
-  } else if (mode.find("REQUEUE") != mode.npos &&
-             value_of(facts, "SlurmctldParameters").find("preempt_send_user_signal") ==
-                 std::string::npos) {
+        "submits what is missing");
+  }
+  if (mode.find("REQUEUE") != mode.npos &&
+      value_of(facts, "SlurmctldParameters").find("preempt_send_user_signal") ==
+          std::string::npos) {
     out.seen += ", without preempt_send_user_signal";
     out.cure =
         "a preempted task goes on from its last periodic checkpoint: "
@@ -110,32 +119,19 @@ std::optional<SlurmFacts> slurm_facts(const CommandRunner& run, std::vector<Find
 }
 
 std::vector<Finding> slurm_findings(const SlurmFacts& facts, std::int64_t signal_delay) {
-  std::vector<Finding> out;
-  out.push_back(
-      {.what = "Slurm",
-       .seen = fmt::format("{}, answers in {:.2f} s", facts.version, facts.answer_seconds)});
-  std::vector<std::string> partitions;
-  for (const SlurmPartition& p : facts.partitions) {
-    partitions.push_back(fmt::format("{}{}: {} nodes of {} cores and {} GPUs, limit {}", p.name,
-                                     p.standard ? "*" : "", p.nodes, p.cores, p.gpus, p.limit));
-  }
-  if (partitions.empty()) {
-    out.push_back({"partitions", FindingLevel::Problem, "none that you may use",
-                   "ask for an account on a partition (`sinfo`)"});
-  } else {
-    out.push_back({.what = "partitions", .seen = fmt::format("{}", fmt::join(partitions, "; "))});
-  }
-  out.push_back(array_finding(facts));
-  out.push_back(mpi_finding(facts));
-  out.push_back(submit_limit_finding(facts.submit_limits,
-                                     std::atoll(value_of(facts, "MaxArraySize").c_str())));
-  out.push_back(preemption_finding(facts));
-  out.push_back(kill_wait_finding(value_of(facts, "KillWait"), signal_delay));
-  for (const Finding& finding : grace_findings(facts.graces, signal_delay)) {
-    out.push_back(finding);
-  }
   const std::string accounting = value_of(facts, "AccountingStorageType");
   const bool none = accounting.empty() || accounting.find("none") != accounting.npos;
+  const std::int64_t array_size = std::atoll(value_of(facts, "MaxArraySize").c_str());
+  std::vector<Finding> out = {
+      {.what = "Slurm",
+       .seen = fmt::format("{}, answers in {:.2f} s", facts.version, facts.answer_seconds)},
+      partitions_finding(facts.partitions),
+      array_finding(facts),
+      mpi_finding(facts),
+      submit_limit_finding(facts.submit_limits, array_size),
+      preemption_finding(facts),
+      kill_wait_finding(value_of(facts, "KillWait"), signal_delay)};
+  std::ranges::move(grace_findings(facts.graces, signal_delay), std::back_inserter(out));
   out.push_back({.what = "accounting",
                  .seen = none ? "none: sacct is empty, the store knows all the same" : accounting});
   return out;

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
-#include <sstream>
 
 #include <fmt/format.h>
 
+#include "core/base/text_parts.hpp"
 #include "core/config/text_form.hpp"
 
 namespace depthgrid {
@@ -16,8 +16,7 @@ constexpr std::int64_t kShortKillWait = 10;  // s; a checkpoint of a large job t
 
 /// The value of `key=` among the words of a text; empty if it is not there.
 std::string word_after(const std::string& text, const std::string& key) {
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
+  for (const std::string& word : text_words(text)) {
     if (word.starts_with(key)) return word.substr(key.size());
   }
   return {};
@@ -54,11 +53,9 @@ Finding kill_wait_finding(const std::string& kill_wait, std::int64_t signal_dela
       "(slurm.signal_delay)",
       seconds, signal_delay);
   if (seconds >= kShortKillWait) return out;
-  out.level = FindingLevel::Warning;
-  out.cure =
+  return out.warning(
       "a task that scancel ends may be killed before its checkpoints are written: have KillWait "
-      "raised to 30 s, or bound what is done again by checkpoint.every_seconds";
-  return out;
+      "raised to 30 s, or bound what is done again by checkpoint.every_seconds");
 }
 
 std::vector<Finding> grace_findings(const std::vector<PartitionGrace>& partitions,
@@ -70,11 +67,10 @@ std::vector<Finding> grace_findings(const std::vector<PartitionGrace>& partition
                     .seen = fmt::format("{} s before a preempted task is killed ({})",
                                         partition.grace, partition.preempt_mode)};
     if (partition.grace < signal_delay) {
-      finding.level = FindingLevel::Warning;
-      finding.cure = fmt::format(
+      finding = finding.warning(fmt::format(
           "checkpoints may need slurm.signal_delay ({} s): have GraceTime raised to it; else a "
           "preempted task may go on from its last periodic checkpoint (checkpoint.every_seconds)",
-          signal_delay);
+          signal_delay));
     }
     out.push_back(finding);
   }
@@ -83,8 +79,7 @@ std::vector<Finding> grace_findings(const std::vector<PartitionGrace>& partition
 
 Finding submit_limit_finding(const std::string& lines, std::int64_t array_size) {
   std::optional<std::int64_t> least;
-  std::istringstream in(lines);
-  for (std::string line; std::getline(in, line);) {
+  for (const std::string& line : text_lines(lines)) {
     const std::int64_t limit = std::atoll(line.c_str());
     if (limit > 0) least = std::min(least.value_or(limit), limit);
   }
@@ -92,12 +87,10 @@ Finding submit_limit_finding(const std::string& lines, std::int64_t array_size) 
   if (!least) return out;
   out.seen = fmt::format("MaxSubmitJobs {}: tasks of yours in the queue", *least);
   if (*least >= array_size) return out;
-  out.level = FindingLevel::Warning;
-  out.cure = fmt::format(
+  return out.warning(fmt::format(
       "sbatch refuses arrays that would exceed it: let tasks take more cells each (a longer "
       "resources.time, packing.cells_per_launch), so that a sweep has fewer than {} tasks",
-      *least);
-  return out;
+      *least));
 }
 
 }  // namespace depthgrid
