@@ -24,7 +24,7 @@ std::string verdict_text(const AuditResult& check, const AuditLevels& levels) {
 }
 
 std::string modules_text(const StructureAudit& a) {
-  Table table{{{"  module"}, {"parameters", Align::Right}}, {}};
+  Table table = titled_table({"  module", ">parameters"});
   for (const auto& [name, count] : a.modules) table.rows.push_back({"  " + name, grouped(count)});
   return text_of(table);
 }
@@ -57,8 +57,7 @@ std::string audit_text(const StructureAudit& a, const AuditLevels& levels) {
   for (const PresetDeviation& d : preset_deviations(a.preset)) {
     text += fmt::format("deviation, {}: published: {}; here: {}\n", d.what, d.published, d.here);
   }
-  Table table{
-      {{"check"}, {"verdict"}, {"value", Align::Right}, {"threshold", Align::Right}, {"note"}}, {}};
+  Table table = titled_table({"check", "verdict", ">value", ">threshold", "note"});
   for (const AuditResult& c : a.checks) {
     table.rows.push_back(
         {c.name, verdict_text(c, levels), shown(c.value), shown(c.threshold), c.note});

@@ -55,15 +55,8 @@ std::string first_and_last(const Sweep& sweep, const JobLine& line) {
 
 /// One line for all jobs that are equal but for their cells.
 Table job_table(const Sweep& sweep, const PlanReport& report) {
-  Table table{{{"job"},
-               {"cells/job", Align::Right},
-               {"ranks", Align::Right},
-               {"parameters", Align::Right},
-               {"time/job", Align::Right},
-               {"memory/job", Align::Right},
-               {"cells"},
-               {"why"}},
-              {}};
+  Table table = titled_table(
+      {"job", ">cells/job", ">ranks", ">parameters", ">time/job", ">memory/job", "cells", "why"});
   for (const JobLine& line : job_lines(report)) {
     std::vector<std::string>& row = table.rows.emplace_back(line.texts);
     row.insert(row.end() - 1, first_and_last(sweep, line));
@@ -79,15 +72,8 @@ Table structure_table(const Sweep& sweep, const CostTable& costs) {
   for (const CellPlan& cell : sweep.cells) {
     if (counts[cell.structure]++ == 0) order.push_back(cell.structure);
   }
-  Table table{{{"structure"},
-               {"cells", Align::Right},
-               {"parameters", Align::Right},
-               {"FLOPs/token", Align::Right},
-               {"memory/cell", Align::Right},
-               {"time/step", Align::Right},
-               {"fused at most", Align::Right},
-               {"rank of time features", Align::Right}},
-              {}};
+  Table table = titled_table({"structure", ">cells", ">parameters", ">FLOPs/token", ">memory/cell",
+                              ">time/step", ">fused at most", ">rank of time features"});
   for (const std::string& key : order) {
     const auto at = costs.find(key);
     if (at == costs.end()) continue;
@@ -102,13 +88,8 @@ Table structure_table(const Sweep& sweep, const CostTable& costs) {
 
 /// Probes of each structure, with their share of the time of the training's steps.
 Table probe_table(const Sweep& sweep, const CostTable& costs) {
-  Table table{{{"structure"},
-               {"probe"},
-               {"looks", Align::Right},
-               {"time/look", Align::Right},
-               {"of training", Align::Right},
-               {"stored/cell", Align::Right}},
-              {}};
+  Table table =
+      titled_table({"structure", "probe", ">looks", ">time/look", ">of training", ">stored/cell"});
   for (const CellPlan* cell : first_of_each_structure(sweep.cells)) {
     const auto at = costs.find(cell->structure);
     if (at == costs.end()) continue;
@@ -145,7 +126,7 @@ Table cell_table(const Sweep& sweep, const PlanReport& report) {
     known[cell.id] = &cell;
     starts = starts || !start_identity(cell.config).empty();
   }
-  Table table{{{"cell"}, {"alias"}, {"status"}, {"parameters", Align::Right}, {"job"}}, {}};
+  Table table = titled_table({"cell", "alias", "status", ">parameters", "job"});
   if (starts) table.columns.push_back({"starts from"});
   for (std::size_t row = 0; row < sweep.cells.size(); ++row) {
     const CellPlan& cell = sweep.cells[row];

@@ -90,16 +90,8 @@ std::vector<ScalingRow> scaling_of(std::vector<JobCell> cells, const std::vector
 }
 
 std::string scaling_text(const std::vector<ScalingRow>& rows, Colour colour) {
-  Table table{{{"cluster"},
-               {"devices", Align::Right},
-               {"jobs", Align::Right},
-               {"time", Align::Right},
-               {"at least", Align::Right},
-               {"device hours", Align::Right},
-               {"idle", Align::Right},
-               {"lost hours", Align::Right},
-               {"restarts", Align::Right}},
-              {}};
+  Table table = titled_table({"cluster", ">devices", ">jobs", ">time", ">at least", ">device hours",
+                              ">idle", ">lost hours", ">restarts"});
   for (const ScalingRow& row : rows) {
     table.rows.push_back({row.cluster.size(), std::to_string(row.cluster.devices()),
                           std::to_string(row.jobs), time_text(row.makespan),
