@@ -114,9 +114,9 @@ double predicted_bytes_of(const std::vector<CellPlan>& cells, const std::vector<
   double out = 0;
   for (std::size_t row = 0; row < cells.size(); ++row) {
     if (!wanted[row]) continue;
-    const auto cost = costs.find(cells[row].structure);
-    if (cost == costs.end()) return std::nan("");
-    out += predicted_stored_bytes(cells[row].config, cost->second.parameters, cost->second.probes);
+    const StructureCost* const cost = known_cost(costs, cells[row].structure);
+    if (cost == nullptr) return std::nan("");
+    out += predicted_stored_bytes(cells[row].config, cost->parameters, cost->probes);
   }
   return out;
 }

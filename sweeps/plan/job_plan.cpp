@@ -207,10 +207,7 @@ std::vector<FusedJob> plan_jobs(const std::vector<JobCell>& cells, const std::ve
     if (fresh) groups.emplace_back().structure = cells[row].structure;
     groups[at->second].cells.push_back(row);
   }
-  const auto cost_of = [&](const JobGroup& group) {
-    const auto at = costs.find(group.structure);
-    return at == costs.end() ? nullptr : &at->second;
-  };
+  const auto cost_of = [&](const JobGroup& group) { return known_cost(costs, group.structure); };
   for (JobGroup& group : groups) {
     const double seconds = cells[group.cells[0]].seconds;
     group.seconds = seconds > 0 ? seconds : 1;  // NaN too
@@ -259,11 +256,11 @@ std::vector<JobCell> job_cells(const std::vector<CellPlan>& cells, const CostTab
   std::vector<JobCell> out;
   out.reserve(cells.size());
   for (const CellPlan& cell : cells) {
-    const auto cost = costs.find(cell.structure);
+    const StructureCost* const cost = known_cost(costs, cell.structure);
     out.push_back({cell.id, cell.structure,
-                   cost == costs.end() ? kNaN : predicted_cell_seconds(cell.config, cost->second),
+                   cost == nullptr ? kNaN : predicted_cell_seconds(cell.config, *cost),
                    start_cell(cell.config).value_or(""), start_depth(cell.config),
-                   cost == costs.end() ? kNaN : training_operations(cell.config, cost->second)});
+                   cost == nullptr ? kNaN : training_operations(cell.config, *cost)});
   }
   return out;
 }
@@ -285,10 +282,10 @@ std::int64_t equal_teams(const std::vector<CellPlan>& cells, const PackingOption
   if (!options.auto_ranks) return most;
   const TeamLimits limits{options.ranks(), options.cell_seconds, options.memory_bytes};
   for (const CellPlan& cell : cells) {
-    const auto cost = costs.find(cell.structure);
-    if (cost == costs.end()) continue;
-    const double alone = training_operations(cell.config, cost->second) / nominal_rate(options);
-    most = std::max(most, team_size(alone, &cost->second, limits).ranks);
+    const StructureCost* const cost = known_cost(costs, cell.structure);
+    if (cost == nullptr) continue;
+    const double alone = training_operations(cell.config, *cost) / nominal_rate(options);
+    most = std::max(most, team_size(alone, cost, limits).ranks);
   }
   return most;
 }

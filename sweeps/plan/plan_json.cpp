@@ -75,25 +75,16 @@ Json match_json(const std::vector<MatchedWidth>& widths) {
 Json job_json(const FusedJob& job, const Sweep& sweep, const CostTable& costs) {
   Json cells = Json::array();
   for (const std::size_t row : job.cells) cells.push_back(sweep.cells[row].id);
-  const auto cost = costs.find(job.structure);
+  const StructureCost* const cost = known_cost(costs, job.structure);
   return {{"id", job.id},
           {"cells", cells},
           {"ranks", job.ranks},
           {"structure", job.structure},
-          {"parameters_per_cell", cost == costs.end() ? Json() : Json(cost->second.parameters)},
+          {"parameters_per_cell", cost == nullptr ? Json() : Json(cost->parameters)},
           {"predicted_seconds", number(job.predicted_seconds)},
           {"predicted_bytes", number(job.predicted_bytes)},
           {"after", job.after},
           {"why", job.why}};
-}
-
-/// Bytes stored for the cells that are still to be trained; NaN if the costs of one are unknown.
-double stored_by_sweep(const Sweep& sweep, const PlanReport& report) {
-  std::vector<bool> wanted;
-  for (const CellStatus status : report.status) {
-    wanted.push_back(!is_result(status) && status != CellStatus::Cancelled);
-  }
-  return predicted_bytes_of(sweep.cells, wanted, report.costs);
 }
 
 }  // namespace
@@ -105,9 +96,8 @@ std::string plan_json(const Sweep& sweep, const PlanReport& report) {
   }
   Json structures = Json::array();
   for (const CellPlan* cell : first_of_each_structure(sweep.cells)) {
-    const auto cost = report.costs.find(cell->structure);
-    if (cost == report.costs.end()) continue;
-    structures.push_back(structure_json(cost->second, sweep.cells));
+    const StructureCost* const cost = known_cost(report.costs, cell->structure);
+    if (cost != nullptr) structures.push_back(structure_json(*cost, sweep.cells));
   }
   Json jobs = Json::array();
   for (const FusedJob& job : report.jobs) jobs.push_back(job_json(job, sweep, report.costs));
@@ -125,7 +115,8 @@ std::string plan_json(const Sweep& sweep, const PlanReport& report) {
       {"new", report.growth.fresh},
       {"not_in_file", report.growth.absent},
       {"predicted_seconds", number(predicted_makespan(report.jobs, report.packing.ranks()))},
-      {"predicted_stored_bytes", number(stored_by_sweep(sweep, report))},
+      {"predicted_stored_bytes",
+       number(predicted_bytes_of(sweep.cells, to_train(report.status), report.costs))},
       {"match", match_json(sweep.matched)},
       {"separating_leaves", separating_leaves(sweep.cells)},
       {"cells", cells},

@@ -17,8 +17,8 @@ namespace depthgrid {
 namespace {
 
 std::string parameters(const CostTable& costs, const std::string& structure) {
-  const auto at = costs.find(structure);
-  return at == costs.end() ? "-" : grouped(at->second.parameters);
+  const StructureCost* const cost = known_cost(costs, structure);
+  return cost == nullptr ? "-" : grouped(cost->parameters);
 }
 
 /// Jobs that differ only in their cells: one line of the table.
@@ -75,9 +75,9 @@ Table structure_table(const Sweep& sweep, const CostTable& costs) {
   Table table = titled_table({"structure", ">cells", ">parameters", ">FLOPs/token", ">memory/cell",
                               ">time/step", ">fused at most", ">rank of time features"});
   for (const std::string& key : order) {
-    const auto at = costs.find(key);
-    if (at == costs.end()) continue;
-    const StructureCost& c = at->second;
+    const StructureCost* const cost = known_cost(costs, key);
+    if (cost == nullptr) continue;
+    const StructureCost& c = *cost;
     table.rows.push_back({key, std::to_string(counts[key]), grouped(c.parameters),
                           fmt::format("{:.4g}", c.flops_per_token), short_bytes(c.bytes_per_cell),
                           short_seconds(c.seconds_per_cell_step), std::to_string(c.max_fused),
@@ -91,11 +91,11 @@ Table probe_table(const Sweep& sweep, const CostTable& costs) {
   Table table =
       titled_table({"structure", "probe", ">looks", ">time/look", ">of training", ">stored/cell"});
   for (const CellPlan* cell : first_of_each_structure(sweep.cells)) {
-    const auto at = costs.find(cell->structure);
-    if (at == costs.end()) continue;
+    const StructureCost* const cost = known_cost(costs, cell->structure);
+    if (cost == nullptr) continue;
     const double training =
-        static_cast<double>(cell->config.integer("train.steps")) * at->second.seconds_per_cell_step;
-    for (const ProbeCost& probe : at->second.probes) {
+        static_cast<double>(cell->config.integer("train.steps")) * cost->seconds_per_cell_step;
+    for (const ProbeCost& probe : cost->probes) {
       const double share = static_cast<double>(probe.looks) * probe.seconds / training;
       table.rows.push_back({cell->structure, probe.name, std::to_string(probe.looks),
                             short_seconds(probe.seconds),
@@ -141,20 +141,22 @@ Table cell_table(const Sweep& sweep, const PlanReport& report) {
 
 }  // namespace
 
+std::vector<bool> to_train(const std::vector<CellStatus>& status) {
+  std::vector<bool> out;
+  for (const CellStatus s : status) out.push_back(!is_result(s) && s != CellStatus::Cancelled);
+  return out;
+}
+
 PlanReport make_plan_report(const Sweep& sweep, std::string store, std::vector<CellStatus> status,
                             const PackingOptions& packing, CostTable costs,
                             std::vector<std::string> notes) {
-  std::vector<bool> wanted;
-  for (const CellStatus s : status) {
-    wanted.push_back(!is_result(s) && s != CellStatus::Cancelled);
-  }
   if (const auto cancelled = std::ranges::count(status, CellStatus::Cancelled); cancelled > 0) {
     notes.push_back(
         fmt::format("{} cancelled cell{} left out; depthgrid retry makes {} pending again",
                     cancelled, cancelled == 1 ? " is" : "s are", cancelled == 1 ? "it" : "them"));
   }
   PlanReport report;
-  report.jobs = plan_jobs(sweep.cells, wanted, packing, costs);
+  report.jobs = plan_jobs(sweep.cells, to_train(status), packing, costs);
   report.store = std::move(store);
   report.status = std::move(status);
   report.packing = packing;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/json_members.hpp"
 #include "core/base/json_text.hpp"
 #include "core/config/axis_labels.hpp"
 #include "core/config/facts/gathered_execution.hpp"
@@ -17,36 +18,36 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+using C = StructureCost;
+constexpr auto kCounts = json_members("structure", &C::structure, "parameters", &C::parameters);
+constexpr auto kCosts = json_members(
+    "flops_per_token", &C::flops_per_token, "fixed_bytes", &C::fixed_bytes, "bytes_per_cell",
+    &C::bytes_per_cell, "activation_bytes_per_cell", &C::activation_bytes_per_cell,
+    "moment_bytes_per_cell", &C::moment_bytes_per_cell, "seconds_per_cell_step",
+    &C::seconds_per_cell_step, "seconds_per_eval_token", &C::seconds_per_eval_token, "max_fused",
+    &C::max_fused, "depends_on_h", &C::depends_on_h);
+
 StructureCost cost_of(const Json& j) {
   StructureCost c;
-  c.structure = j.at("structure").get<std::string>();
-  c.parameters = j.at("parameters").get<std::int64_t>();
+  take_members(j, c, kCounts);
+  take_members(j, c, kCosts,
+               {"fixed_bytes", "activation_bytes_per_cell", "moment_bytes_per_cell",
+                "seconds_per_eval_token", "depends_on_h"});
   if (j.contains("parameter_groups")) {
     for (const auto& [group, count] : j["parameter_groups"].items()) {
       c.parameter_groups.emplace_back(group, count.get<std::int64_t>());
     }
   }
-  c.flops_per_token = j.at("flops_per_token").get<double>();
   if (j.contains("student_flops")) {
     const Json& s = j["student_flops"];
     c.student_flops = StudentFlops{s.at(0), s.at(1), s.at(2)};
   }
-  c.fixed_bytes = j.value("fixed_bytes", 0.0);
-  c.bytes_per_cell = j.at("bytes_per_cell").get<double>();
-  c.activation_bytes_per_cell = j.value("activation_bytes_per_cell", 0.0);
-  c.moment_bytes_per_cell = j.value("moment_bytes_per_cell", 0.0);
-  c.seconds_per_cell_step = j.at("seconds_per_cell_step").get<double>();
-  c.seconds_per_eval_token = j.value("seconds_per_eval_token", 0.0);
-  c.max_fused = j.at("max_fused").get<std::int64_t>();
-  c.depends_on_h = j.value("depends_on_h", false);
   for (const Json& t : j.value("tensors", Json::array())) {
-    c.tensors.push_back({t.at(0).get<std::string>(), t.at(1).get<std::vector<std::int64_t>>(),
-                         t.at(2).get<std::string>()});
+    c.tensors.push_back({t.at(0), t.at(1), t.at(2)});
   }
   for (const Json& p : j.value("probes", Json::array())) {
-    c.probes.push_back({p.at(0).get<std::string>(), p.at(1).get<std::int64_t>(),
-                        p.at(2).get<double>(), p.at(3).get<double>(),
-                        p.size() > 4 ? p.at(4).get<double>() : 0});
+    const double bytes = p.size() > 4 ? p.at(4).get<double>() : 0;
+    c.probes.push_back({p.at(0), p.at(1), p.at(2), p.at(3), bytes});
   }
   if (j.contains("time_feature_rank") && j["time_feature_rank"].is_number()) {
     c.time_feature_rank = j["time_feature_rank"].get<std::int64_t>();
@@ -144,6 +145,11 @@ double step_share(const CellConfig& config) {
 
 }  // namespace
 
+const StructureCost* known_cost(const CostTable& costs, const std::string& structure) {
+  const auto at = costs.find(structure);
+  return at == costs.end() ? nullptr : &at->second;
+}
+
 double final_passes(const CellConfig& config) {
   if (config.word("train.task") != "control") return 1;
   return 5 + 2 * static_cast<double>(config.integer("model.control.dim"));
@@ -228,34 +234,18 @@ std::string costs_json(const CostTable& costs) {
   for (const auto& [key, c] : costs) {
     Json groups = Json::object();
     for (const auto& [group, count] : c.parameter_groups) groups[group] = count;
-    structures.push_back(
-        {{"structure", key},
-         {"parameters", c.parameters},
-         {"parameter_groups", groups},
-         {"flops_per_token", c.flops_per_token},
-         {"fixed_bytes", c.fixed_bytes},
-         {"bytes_per_cell", c.bytes_per_cell},
-         {"activation_bytes_per_cell", c.activation_bytes_per_cell},
-         {"moment_bytes_per_cell", c.moment_bytes_per_cell},
-         {"seconds_per_cell_step", c.seconds_per_cell_step},
-         {"seconds_per_eval_token", c.seconds_per_eval_token},
-         {"max_fused", c.max_fused},
-         {"depends_on_h", c.depends_on_h},
-         {"time_feature_rank", c.time_feature_rank < 0 ? Json() : Json(c.time_feature_rank)}});
+    Json& out = structures.emplace_back(object_of<Json>(c, kCounts));
+    out["structure"] = key;
+    out["parameter_groups"] = std::move(groups);
+    put_members(out, c, kCosts);
+    out["time_feature_rank"] = c.time_feature_rank < 0 ? Json() : Json(c.time_feature_rank);
     if (const auto& s = c.student_flops) {
-      structures.back()["student_flops"] = {s->always, s->products, s->attention};
+      out["student_flops"] = {s->always, s->products, s->attention};
     }
-    if (!c.probes.empty()) {
-      Json probes = Json::array();
-      for (const ProbeCost& p : c.probes) {
-        probes.push_back({p.name, p.looks, p.seconds, p.numbers, p.bytes});
-      }
-      structures.back()["probes"] = std::move(probes);
+    for (const ProbeCost& p : c.probes) {
+      out["probes"].push_back({p.name, p.looks, p.seconds, p.numbers, p.bytes});
     }
-    if (c.tensors.empty()) continue;
-    Json tensors = Json::array();
-    for (const TensorInfo& t : c.tensors) tensors.push_back({t.name, t.shape, t.group});
-    structures.back()["tensors"] = std::move(tensors);
+    for (const TensorInfo& t : c.tensors) out["tensors"].push_back({t.name, t.shape, t.group});
   }
   return json_text(Json{{"schema", 1}, {"structures", structures}});
 }
