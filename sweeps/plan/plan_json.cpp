@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include <nlohmann/json.hpp>
 
@@ -13,11 +12,7 @@
 namespace depthgrid {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json number(double value) {
-  return std::isnan(value) ? Json() : Json(value);
-}
+using Json = nlohmann::ordered_json;  // numbers that are not known, NaN, become null
 
 Json cell_json(const CellPlan& cell, CellStatus status) {
   const std::string start = start_identity(cell.config);
@@ -47,8 +42,7 @@ Json structure_json(const StructureCost& cost, const std::vector<CellPlan>& cell
   for (const ProbeCost& probe : cost.probes) probes.push_back(probe_json(probe));
   return {
       {"structure", cost.structure},
-      {"cells", std::count_if(cells.begin(), cells.end(),
-                              [&](const CellPlan& c) { return c.structure == cost.structure; })},
+      {"cells", std::ranges::count(cells, cost.structure, &CellPlan::structure)},
       {"parameters", cost.parameters},
       {"parameter_groups", groups},
       {"flops_per_token", cost.flops_per_token},
@@ -81,8 +75,8 @@ Json job_json(const FusedJob& job, const Sweep& sweep, const CostTable& costs) {
           {"ranks", job.ranks},
           {"structure", job.structure},
           {"parameters_per_cell", cost == nullptr ? Json() : Json(cost->parameters)},
-          {"predicted_seconds", number(job.predicted_seconds)},
-          {"predicted_bytes", number(job.predicted_bytes)},
+          {"predicted_seconds", job.predicted_seconds},
+          {"predicted_bytes", job.predicted_bytes},
           {"after", job.after},
           {"why", job.why}};
 }
@@ -103,26 +97,25 @@ std::string plan_json(const Sweep& sweep, const PlanReport& report) {
   for (const FusedJob& job : report.jobs) jobs.push_back(job_json(job, sweep, report.costs));
   Json notes = sweep.notes;
   for (const std::string& note : report.notes) notes.push_back(note);
-  Json out = {
-      {"schema", 1},
-      {"sweep", sweep.name},
-      {"id", sweep.id},
-      {"file", sweep.file},
-      {"store", report.store},
-      {"teams", report.packing.teams},
-      {"done", std::count_if(report.status.begin(), report.status.end(), is_result)},
-      {"in_progress", report.growth.in_progress},
-      {"new", report.growth.fresh},
-      {"not_in_file", report.growth.absent},
-      {"predicted_seconds", number(predicted_makespan(report.jobs, report.packing.ranks()))},
-      {"predicted_stored_bytes",
-       number(predicted_bytes_of(sweep.cells, to_train(report.status), report.costs))},
-      {"match", match_json(sweep.matched)},
-      {"separating_leaves", separating_leaves(sweep.cells)},
-      {"cells", cells},
-      {"structures", structures},
-      {"jobs", jobs},
-      {"notes", notes}};
+  Json out = {{"schema", 1},
+              {"sweep", sweep.name},
+              {"id", sweep.id},
+              {"file", sweep.file},
+              {"store", report.store},
+              {"teams", report.packing.teams},
+              {"done", std::count_if(report.status.begin(), report.status.end(), is_result)},
+              {"in_progress", report.growth.in_progress},
+              {"new", report.growth.fresh},
+              {"not_in_file", report.growth.absent},
+              {"predicted_seconds", predicted_makespan(report.jobs, report.packing.ranks())},
+              {"predicted_stored_bytes",
+               predicted_bytes_of(sweep.cells, to_train(report.status), report.costs)},
+              {"match", match_json(sweep.matched)},
+              {"separating_leaves", separating_leaves(sweep.cells)},
+              {"cells", cells},
+              {"structures", structures},
+              {"jobs", jobs},
+              {"notes", notes}};
   if (!report.simulation_json.empty())
     out["simulation"] = parse_ordered_json(report.simulation_json);
   return json_text(out, 2) + "\n";

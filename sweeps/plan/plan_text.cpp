@@ -68,13 +68,11 @@ Table job_table(const Sweep& sweep, const PlanReport& report) {
 
 Table structure_table(const Sweep& sweep, const CostTable& costs) {
   std::map<std::string, std::size_t> counts;
-  std::vector<std::string> order;
-  for (const CellPlan& cell : sweep.cells) {
-    if (counts[cell.structure]++ == 0) order.push_back(cell.structure);
-  }
+  for (const CellPlan& cell : sweep.cells) ++counts[cell.structure];
   Table table = titled_table({"structure", ">cells", ">parameters", ">FLOPs/token", ">memory/cell",
                               ">time/step", ">fused at most", ">rank of time features"});
-  for (const std::string& key : order) {
+  for (const CellPlan* cell : first_of_each_structure(sweep.cells)) {
+    const std::string& key = cell->structure;
     const StructureCost* const cost = known_cost(costs, key);
     if (cost == nullptr) continue;
     const StructureCost& c = *cost;

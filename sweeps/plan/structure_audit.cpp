@@ -5,7 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/enum_words.hpp"
 #include "core/base/error.hpp"
+#include "core/base/json_members.hpp"
 #include "core/base/json_text.hpp"
 #include "core/base/nan.hpp"
 #include "core/config/axis_labels.hpp"
@@ -19,10 +21,15 @@ using Json = nlohmann::ordered_json;
 constexpr std::array<std::string_view, 5> kVerdicts = {"pass", "fail", "undecided", "skipped",
                                                        "off"};
 
+constexpr auto kParameters =
+    json_members("stored", &StructureAudit::parameters, "trainable", &StructureAudit::trainable,
+                 "effective", &StructureAudit::effective);
+constexpr auto kMode = json_members("name", &AuditMode::name, "causal", &AuditMode::causal,
+                                    "reason", &AuditMode::reason);
+
 AuditVerdict verdict_of(const std::string& name) {
-  const auto at = std::ranges::find(kVerdicts, name);
-  if (at == kVerdicts.end()) throw Error("audit: unknown verdict '" + name + "'");
-  return static_cast<AuditVerdict>(at - kVerdicts.begin());
+  if (const auto known = enum_of<AuditVerdict>(kVerdicts, name)) return *known;
+  throw Error("audit: unknown verdict '" + name + "'");
 }
 
 double number_of(const Json& j) {
@@ -32,20 +39,17 @@ double number_of(const Json& j) {
 Json parameters_json(const StructureAudit& a) {
   Json modules = Json::object();
   for (const auto& [name, count] : a.modules) modules[name] = count;
-  return {{"stored", a.parameters},
-          {"trainable", a.trainable},
-          {"effective", a.effective},
-          {"closed_form", a.closed_form ? Json(*a.closed_form) : Json()},
-          {"flops_per_token", a.flops_per_token},
-          {"modules", modules}};
+  Json out = object_of<Json>(a, kParameters);
+  out["closed_form"] = a.closed_form ? Json(*a.closed_form) : Json();
+  out["flops_per_token"] = a.flops_per_token;
+  out["modules"] = std::move(modules);
+  return out;
 }
 
 Json audit_json(const StructureAudit& a) {
   Json modes = Json::array(), dead = Json::array(), checks = Json::array();
   Json deviations = Json::array(), changed = Json::array();
-  for (const AuditMode& m : a.modes) {
-    modes.push_back({{"name", m.name}, {"causal", m.causal}, {"reason", m.reason}});
-  }
+  for (const AuditMode& m : a.modes) modes.push_back(object_of<Json>(m, kMode));
   for (const auto& [name, reason] : a.dead) dead.push_back({{"name", name}, {"reason", reason}});
   for (const PresetDeviation& d : preset_deviations(a.preset)) {
     deviations.push_back({{"what", d.what}, {"published", d.published}, {"here", d.here}});
@@ -83,15 +87,11 @@ StructureAudit audit_of(const Json& j) {
     a.changed.push_back({c.at("leaf"), json_text(c.at("preset")), json_text(c.at("here"))});
   }
   const Json& p = j.at("parameters");
-  a.parameters = p.at("stored");
-  a.trainable = p.at("trainable");
-  a.effective = p.at("effective");
+  take_members(p, a, kParameters);
   if (p.at("closed_form").is_number()) a.closed_form = p.at("closed_form").get<std::int64_t>();
   a.flops_per_token = p.at("flops_per_token");
   for (const auto& [name, count] : p.at("modules").items()) a.modules.emplace_back(name, count);
-  for (const Json& m : j.at("modes")) {
-    a.modes.push_back({m.at("name"), m.at("causal"), m.at("reason")});
-  }
+  for (const Json& m : j.at("modes")) take_members(m, a.modes.emplace_back(), kMode);
   for (const Json& d : j.at("dead_parameters")) a.dead.emplace_back(d.at("name"), d.at("reason"));
   for (const Json& c : j.at("checks")) {
     a.checks.push_back({c.at("name"), verdict_of(c.at("verdict")), number_of(c.at("value")),
@@ -122,7 +122,7 @@ std::string key_of(const std::vector<const CellConfig*>& cells) {
 }  // namespace
 
 std::string_view name_of(AuditVerdict verdict) noexcept {
-  return kVerdicts[static_cast<std::size_t>(verdict)];
+  return enum_word(kVerdicts, verdict);
 }
 
 AuditLevels audit_levels(const CellConfig& run) {

@@ -121,8 +121,7 @@ std::string scaling_json(const std::vector<ScalingRow>& rows) {
     const ClusterModel& model = row.cluster;
     out.push_back({{"nodes", model.nodes},
                    {"devices_per_node", model.devices_per_node},
-                   {"time_limit_seconds",
-                    std::isinf(model.time_limit) ? ScalingJson() : ScalingJson(model.time_limit)},
+                   {"time_limit_seconds", model.time_limit},  // infinite: null
                    {"preemptions_per_node_hour", model.preemptions_per_hour},
                    {"speed", model.speed},
                    {"launch_seconds", model.launch_seconds},
