@@ -170,16 +170,12 @@ std::map<std::string, std::string> labels(const std::vector<CellPlan>& cells,
 
 PackingOptions packing_options(const CellConfig& config, std::int64_t teams) {
   PackingOptions options;
-  const Value& fuse = config.at("packing.fuse");
-  if (const auto* n = fuse.get_if<std::int64_t>()) {
-    options.fuse = *n;
-  } else {
-    options.fuse = config.word("packing.fuse") == "off" ? 1 : 0;
-  }
+  const bool by_word = config.is_word("packing.fuse");
+  options.fuse =
+      by_word ? (config.word("packing.fuse") == "off" ? 1 : 0) : config.integer("packing.fuse");
   options.order = config.word("packing.order") == "file" ? JobOrder::File : JobOrder::LongestFirst;
-  const Value& ranks = config.at("resources.ranks_per_job");
-  if (const auto* n = ranks.get_if<std::int64_t>()) options.ranks_per_job = *n;
   options.auto_ranks = config.is_word("resources.ranks_per_job");
+  if (!options.auto_ranks) options.ranks_per_job = config.integer("resources.ranks_per_job");
   if (!config.null("resources.max_cell_time")) {
     options.cell_seconds =
         static_cast<double>(seconds_of(config.word("resources.max_cell_time")).value());
