@@ -167,7 +167,7 @@ std::string structure_request(const std::vector<const CellPlan*>& cells,
 
 double hang_of(const CellConfig& run) {
   if (run.null("resources.hang")) return -1;
-  return run.is_word("resources.hang") ? 0 : static_cast<double>(run.integer("resources.hang"));
+  return run.is_word("resources.hang") ? 0 : run.real("resources.hang");
 }
 
 }  // namespace depthgrid

@@ -91,8 +91,7 @@ Table probe_table(const Sweep& sweep, const CostTable& costs) {
   for (const CellPlan* cell : first_of_each_structure(sweep.cells)) {
     const StructureCost* const cost = known_cost(costs, cell->structure);
     if (cost == nullptr) continue;
-    const double training =
-        static_cast<double>(cell->config.integer("train.steps")) * cost->seconds_per_cell_step;
+    const double training = cell->config.real("train.steps") * cost->seconds_per_cell_step;
     for (const ProbeCost& probe : cost->probes) {
       const double share = static_cast<double>(probe.looks) * probe.seconds / training;
       table.rows.push_back({cell->structure, probe.name, std::to_string(probe.looks),

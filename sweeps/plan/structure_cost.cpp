@@ -90,13 +90,12 @@ double calibration_passes(const CellConfig& config) {
 double evaluated_windows(const CellConfig& config, double windows, double splits, bool final) {
   double out = windows * splits;
   if (!facts_of(config.word("model.family")).skips) return out;
-  const auto length = static_cast<double>(config.integer("data.seq_len"));
+  const double length = config.real("data.seq_len");
   const std::optional<std::int64_t> few = config.integer_if("eval.mode_windows");
   if (!final && few) windows = std::min(windows, static_cast<double>(*few));
   out += windows * mode_passes(config);
-  const double held_out = std::max(
-      1.0,
-      std::floor(static_cast<double>(config.integer("model.tdt.calibration_tokens")) / length));
+  const double held_out =
+      std::max(1.0, std::floor(config.real("model.tdt.calibration_tokens") / length));
   out += calibration_passes(config) * (final ? held_out : std::min(windows, held_out));
   return out;
 }
@@ -118,7 +117,7 @@ double periodic_tokens(const CellConfig& config) {
       times * evaluated_windows(config, number_or_zero(config, "eval.windows"), splits, false);
   constexpr double kPublishedWindows = 80;
   if (config.word("eval.protocol") == "published_1") windows += times * kPublishedWindows;
-  return windows * static_cast<double>(config.integer("data.seq_len"));
+  return windows * config.real("data.seq_len");
 }
 
 /// Tokens of the final evaluation, if eval.final_windows bounds it.
@@ -126,7 +125,7 @@ double final_tokens(const CellConfig& config) {
   const double windows =
       evaluated_windows(config, number_or_zero(config, "eval.final_windows"),
                         static_cast<double>(config.words("eval.final_splits").size()), true);
-  return windows * static_cast<double>(config.integer("data.seq_len"));
+  return windows * config.real("data.seq_len");
 }
 
 /// What a step costs beside one on windows of text: prompts are short; further terms of the loss
@@ -134,7 +133,7 @@ double final_tokens(const CellConfig& config) {
 double step_share(const CellConfig& config) {
   constexpr double kPromptTokens = 16, kForward = 1.0 / 3;  // of forward and backward
   if (config.word("train.task") == "steering") {
-    return std::min(1.0, kPromptTokens / static_cast<double>(config.integer("data.seq_len")));
+    return std::min(1.0, kPromptTokens / config.real("data.seq_len"));
   }
   if (config.word("train.task") != "control") return 1;
   const auto uses = [&](const char* term) { return config.real(term) > 0 ? 1.0 : 0.0; };
@@ -152,13 +151,13 @@ const StructureCost* known_cost(const CostTable& costs, const std::string& struc
 
 double final_passes(const CellConfig& config) {
   if (config.word("train.task") != "control") return 1;
-  return 5 + 2 * static_cast<double>(config.integer("model.control.dim"));
+  return 5 + 2 * config.real("model.control.dim");
 }
 
 double expected_flops(const StructureCost& cost, const CellConfig& config) {
   const std::optional<std::int64_t> k = capacity_count(config.by_path());
   if (!k || !cost.student_flops) return cost.flops_per_token;
-  const auto tokens = static_cast<double>(config.integer("data.seq_len"));
+  const double tokens = config.real("data.seq_len");
   return cost.student_flops->at(static_cast<double>(*k) / tokens);
 }
 
@@ -170,7 +169,7 @@ PredictedTime& PredictedTime::operator+=(const PredictedTime& other) {
 }
 
 PredictedTime predicted_times(const CellConfig& config, const StructureCost& cost) {
-  const auto steps = static_cast<double>(config.integer("train.steps"));
+  const double steps = config.real("train.steps");
   PredictedTime out{steps * cost.seconds_per_cell_step * step_share(config), 0, kSecondsPerCell};
   out.training += periodic_tokens(config) * cost.seconds_per_eval_token;
   for (const ProbeCost& probe : cost.probes) {
@@ -191,15 +190,14 @@ double stored_bytes(const ProbeCost& probe) {
 
 double predicted_stored_bytes(const CellConfig& config, std::int64_t parameters,
                               const std::vector<ProbeCost>& probes) {
-  const auto steps = static_cast<double>(config.integer("train.steps"));
+  const double steps = config.real("train.steps");
   double evals = 1 + (config.flag("eval.at_start") ? 1 : 0);
   if (!config.null("eval.every")) {
-    evals = std::ceil(steps / static_cast<double>(config.integer("eval.every"))) + evals - 1;
+    evals = std::ceil(steps / config.real("eval.every")) + evals - 1;
   }
   auto eval_numbers = static_cast<double>(row_numbers("eval_step"));
   if (config.flag("eval.by_position")) {
-    eval_numbers += static_cast<double>(kSplitNames.size()) *
-                    static_cast<double>(config.integer("data.seq_len"));
+    eval_numbers += static_cast<double>(kSplitNames.size()) * config.real("data.seq_len");
   }
   const double numbers = steps * static_cast<double>(row_numbers("step")) + evals * eval_numbers;
   const double journal = (steps + evals) * kFrame + numbers * kNumber;

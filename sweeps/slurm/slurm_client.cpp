@@ -23,8 +23,7 @@ struct Cure {
 constexpr std::string_view kTooMany =
     "as many tasks are in the queue as your account, its quality of service (MaxSubmitJobs) or the "
     "cluster (MaxJobCount) allows. What Slurm took is recorded: when some of it has ended, the "
-    "same "
-    "command submits the rest";
+    "same command submits the rest";
 constexpr Cure kCures[] = {
     {"Invalid partition", "set slurm.partition to one that `sinfo` lists"},
     {"invalid account", "set slurm.account to one of yours"},
