@@ -95,11 +95,11 @@ FusedJob make_job(const JobGroup& group, std::vector<std::size_t> rows,
   for (const std::size_t row : rows) {
     ids.push_back(cells[row].id);
     job.predicted_seconds += cells[row].seconds;
+    job.depth = std::max(job.depth, cells[row].depth);
   }
   job.id = job_id(ids);
   job.structure = group.structure;
   job.ranks = group.team.ranks;
-  for (const std::size_t row : rows) job.depth = std::max(job.depth, cells[row].depth);
   job.why = reason(group, rows.size(), options);
   if (!group.team.why.empty()) job.why += "; " + group.team.why;
   job.predicted_seconds = team_seconds(job.predicted_seconds, job.ranks);

@@ -168,10 +168,9 @@ PreparedSubmission prepare_submission(const Sweep& sweep, const fs::path& store,
   submission.words = words;
   out.sweep_yaml = sweep.yaml;
   for (const TaskGroup& group : groups) {
-    auto first = static_cast<std::int64_t>(submission.tasks.size());
+    std::int64_t first = std::ssize(submission.tasks);
     submission.tasks.insert(submission.tasks.end(), group.tasks.begin(), group.tasks.end());
-    for (const std::int64_t size :
-         array_sizes(static_cast<std::int64_t>(group.tasks.size()), most)) {
+    for (const std::int64_t size : array_sizes(std::ssize(group.tasks), most)) {
       const std::size_t n = submission.arrays.size();
       submission.arrays.push_back({.script = fmt::format("array-{}.sbatch", n),
                                    .comment = fmt::format("depthgrid:{}:{}", submission.id, n),
