@@ -2,16 +2,20 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "core/base/enum_words.hpp"
 #include "core/base/error.hpp"
+#include "core/base/grouped.hpp"
 #include "core/base/json_members.hpp"
 #include "core/base/json_text.hpp"
 #include "core/base/nan.hpp"
 #include "core/config/axis_labels.hpp"
 #include "core/config/presets.hpp"
+#include "sweeps/report/table.hpp"
 
 namespace depthgrid {
 namespace {
@@ -119,6 +123,34 @@ std::string key_of(const std::vector<const CellConfig*>& cells) {
   return json_text(all);
 }
 
+std::string shown(double value) {
+  if (std::isnan(value)) return "-";
+  const bool whole = std::floor(value) == value && std::abs(value) < 1e15;
+  return whole ? grouped(static_cast<std::int64_t>(value)) : fmt::format("{:.5g}", value);
+}
+
+std::string verdict_text(const AuditResult& check, const AuditLevels& levels) {
+  const auto level = levels.find(check.name);
+  const bool warns = level != levels.end() && level->second == AuditLevel::Warn;
+  if (check.verdict == AuditVerdict::Fail) return warns ? "fail (warning)" : "FAIL";
+  return std::string(name_of(check.verdict));
+}
+
+std::string modules_text(const StructureAudit& a) {
+  Table table = titled_table({"  module", ">parameters"});
+  for (const auto& [name, count] : a.modules) table.rows.push_back({"  " + name, grouped(count)});
+  return text_of(table);
+}
+
+std::string modes_text(const StructureAudit& a) {
+  std::string text;
+  for (const AuditMode& m : a.modes) {
+    text += (text.empty() ? "modes: " : ", ") + m.name +
+            (m.causal ? " causal" : " looks ahead (" + m.reason + ")");
+  }
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string_view name_of(AuditVerdict verdict) noexcept {
@@ -190,6 +222,31 @@ void cache_audit(const AnswerCache& cache, const std::vector<const CellConfig*>&
     return check.verdict == AuditVerdict::Off || check.verdict == AuditVerdict::Skipped;
   });
   cache.keep(key_of(cells), audits_json({audit}));
+}
+
+std::string audit_text(const StructureAudit& a, const AuditLevels& levels) {
+  std::string text = fmt::format("structure {}, family {}{}\n", a.structure, a.family,
+                                 a.preset.empty() ? "" : ", preset " + a.preset);
+  text += fmt::format(
+      "parameters: {} stored ({}), {} trainable, {} effective; {} FLOPs per token, forward\n",
+      grouped(a.parameters),
+      a.closed_form ? "closed form " + grouped(*a.closed_form) : "no closed form known",
+      grouped(a.trainable), grouped(a.effective), shown(a.flops_per_token));
+  text += modules_text(a) + modes_text(a);
+  for (const auto& [name, reason] : a.dead) text += "dead: " + name + " (" + reason + ")\n";
+  for (const PresetChange& c : a.changed) {
+    text +=
+        fmt::format("not the preset's: {} is {}, the preset has {}\n", c.leaf, c.here, c.preset);
+  }
+  for (const PresetDeviation& d : preset_deviations(a.preset)) {
+    text += fmt::format("deviation, {}: published: {}; here: {}\n", d.what, d.published, d.here);
+  }
+  Table table = titled_table({"check", "verdict", ">value", ">threshold", "note"});
+  for (const AuditResult& c : a.checks) {
+    table.rows.push_back(
+        {c.name, verdict_text(c, levels), shown(c.value), shown(c.threshold), c.note});
+  }
+  return text + text_of(table) + fmt::format("audited in {}\n", short_seconds(a.seconds));
 }
 
 }  // namespace depthgrid
