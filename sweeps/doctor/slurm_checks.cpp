@@ -21,11 +21,6 @@ namespace {
 constexpr double kController = 10;           // s within which it has to answer
 constexpr std::int64_t kShortKillWait = 10;  // s; a checkpoint of a large job takes seconds
 
-std::string value_of(const SlurmFacts& facts, const char* key) {
-  const auto at = facts.config.find(key);
-  return at == facts.config.end() ? "" : at->second;
-}
-
 Finding partitions_finding(const std::vector<SlurmPartition>& partitions) {
   std::vector<std::string> seen;
   for (const SlurmPartition& p : partitions) {
@@ -42,7 +37,7 @@ Finding array_finding(const SlurmFacts& facts) {
   const std::int64_t tasks = tasks_per_array(facts.config);
   Finding out{.what = "job arrays",
               .seen = fmt::format("MaxArraySize {}: {} tasks per array",
-                                  value_of(facts, "MaxArraySize"), tasks)};
+                                  facts.value("MaxArraySize"), tasks)};
   if (tasks > 1) return out;
   return out.problem(
       "submit needs arrays: have MaxArraySize raised, or run `depthgrid supervise` in an "
@@ -52,17 +47,15 @@ Finding array_finding(const SlurmFacts& facts) {
 Finding mpi_finding(const SlurmFacts& facts) {
   Finding out{.what = "srun --mpi",
               .seen = fmt::format("{}; MpiDefault {}", fmt::join(facts.mpi, " "),
-                                  value_of(facts, "MpiDefault"))};
-  const bool pmix = std::ranges::any_of(
-      facts.mpi, [](const std::string& kind) { return kind.starts_with("pmix"); });
-  if (pmix) return out;
+                                  facts.value("MpiDefault"))};
+  if (facts.has_pmix()) return out;
   return out.warning(
       "srun cannot start Open MPI's ranks without pmix: set resources.launcher: mpirun, or "
       "have Slurm's pmix plug-in installed");
 }
 
 Finding preemption_finding(const SlurmFacts& facts) {
-  const std::string mode = value_of(facts, "PreemptMode");
+  const std::string mode = facts.value("PreemptMode");
   Finding out{.what = "preemption", .seen = mode.empty() ? "unknown" : mode};
   if (mode.find("CANCEL") != mode.npos) {
     return out.warning(
@@ -70,8 +63,7 @@ Finding preemption_finding(const SlurmFacts& facts) {
         "submits what is missing");
   }
   if (mode.find("REQUEUE") != mode.npos &&
-      value_of(facts, "SlurmctldParameters").find("preempt_send_user_signal") ==
-          std::string::npos) {
+      facts.value("SlurmctldParameters").find("preempt_send_user_signal") == std::string::npos) {
     out.seen += ", without preempt_send_user_signal";
     out.cure =
         "a preempted task goes on from its last periodic checkpoint: "
@@ -159,6 +151,15 @@ Finding submit_limit_finding(const std::string& lines, std::int64_t array_size) 
       *least));
 }
 
+std::string SlurmFacts::value(const std::string& key) const {
+  const auto at = config.find(key);
+  return at == config.end() ? "" : at->second;
+}
+
+bool SlurmFacts::has_pmix() const {
+  return std::ranges::any_of(mpi, [](const auto& kind) { return kind.starts_with("pmix"); });
+}
+
 std::optional<SlurmFacts> slurm_facts(const CommandRunner& run, std::vector<Finding>& problem) {
   const CommandAnswer version = run({"sbatch", "--version"}, kController);
   if (version.code == 127) {
@@ -199,9 +200,9 @@ std::optional<SlurmFacts> slurm_facts(const CommandRunner& run, std::vector<Find
 }
 
 std::vector<Finding> slurm_findings(const SlurmFacts& facts, std::int64_t signal_delay) {
-  const std::string accounting = value_of(facts, "AccountingStorageType");
+  const std::string accounting = facts.value("AccountingStorageType");
   const bool none = accounting.empty() || accounting.find("none") != accounting.npos;
-  const std::int64_t array_size = std::atoll(value_of(facts, "MaxArraySize").c_str());
+  const std::int64_t array_size = std::atoll(facts.value("MaxArraySize").c_str());
   std::vector<Finding> out = {
       {.what = "Slurm",
        .seen = fmt::format("{}, answers in {:.2f} s", facts.version, facts.answer_seconds)},
@@ -210,7 +211,7 @@ std::vector<Finding> slurm_findings(const SlurmFacts& facts, std::int64_t signal
       mpi_finding(facts),
       submit_limit_finding(facts.submit_limits, array_size),
       preemption_finding(facts),
-      kill_wait_finding(value_of(facts, "KillWait"), signal_delay)};
+      kill_wait_finding(facts.value("KillWait"), signal_delay)};
   std::ranges::move(grace_findings(facts.graces, signal_delay), std::back_inserter(out));
   out.push_back({.what = "accounting",
                  .seen = none ? "none: sacct is empty, the store knows all the same" : accounting});

@@ -30,6 +30,9 @@ struct SlurmFacts {
   std::vector<PartitionGrace> graces = {};  // of `scontrol show partition`
   std::string submit_limits = {};           // of sacctmgr; see submit_limit_finding()
   double answer_seconds = 0;
+
+  std::string value(const std::string& key) const;  // of `config`; "" if it is not there
+  bool has_pmix() const;                            // by which srun starts Open MPI's ranks
 };
 
 /// Asks Slurm. @param problem  set if it is there but does not answer.

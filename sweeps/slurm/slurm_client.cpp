@@ -204,13 +204,10 @@ std::string SlurmClient::leave_out(const std::string& job,
   // counts.
   const std::vector<ShownTask> tasks = shown_tasks(shown(job).out);
   const auto has = [&](const ShownTask& task) { return task.left_out == wanted; };
-  const auto differs = [&](const ShownTask& task) { return task.waits && !has(task); };
-  const auto agrees = [&](const ShownTask& task) { return task.waits && has(task); };
   const bool said = answer.code == 0 && !answer.late;
-  if (std::ranges::none_of(tasks, differs)) {
-    if (std::ranges::any_of(tasks, agrees)) return "";
-    if (said && std::ranges::any_of(tasks, has)) return "";
-  }
+  const auto differs = [&](const ShownTask& task) { return task.waits && !has(task); };
+  const auto agrees = [&](const ShownTask& task) { return has(task) && (task.waits || said); };
+  if (std::ranges::none_of(tasks, differs) && std::ranges::any_of(tasks, agrees)) return "";
   return said ? "the task does not show ExcNodeList=" + wanted : problem_of(answer);
 }
 
