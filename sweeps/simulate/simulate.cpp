@@ -12,7 +12,6 @@
 
 #include "core/base/error.hpp"
 #include "sweeps/plan/ready_jobs.hpp"
-#include "sweeps/simulate/cluster_state.hpp"
 
 namespace depthgrid {
 namespace {
