@@ -74,21 +74,18 @@ bool may_have_arrived(const CommandAnswer& answer) {
 
 CommandAnswer SlurmClient::answered(const std::vector<std::string>& command) const {
   CommandAnswer answer = run_(command, patience_);
-  require(command[0], answer);
+  const std::string why = objection(command[0], answer);
+  if (!why.empty()) throw UserError(ExitCode::BadConfig, why);
   return answer;
 }
 
-void SlurmClient::require(const std::string& program, const CommandAnswer& answer) const {
+std::string SlurmClient::objection(const std::string& program, const CommandAnswer& answer) const {
   if (answer.code == 127) {
-    throw UserError(ExitCode::BadConfig,
-                    program + ": not found; this machine has no Slurm, or it is not in PATH");
+    return program + ": not found; this machine has no Slurm, or it is not in PATH";
   }
-  if (answer.late) {
-    throw UserError(ExitCode::BadConfig,
-                    fmt::format("{}: no answer within {:.0f} s", program, patience_));
-  }
-  if (answer.code == 0) return;
-  throw UserError(ExitCode::BadConfig, program + ": " + problem_of(answer) + cure_for(answer.err));
+  if (answer.late) return fmt::format("{}: no answer within {:.0f} s", program, patience_);
+  if (answer.code == 0) return {};
+  return program + ": " + problem_of(answer) + cure_for(answer.err);
 }
 
 CommandAnswer SlurmClient::shown(const std::string& job) const {
@@ -130,12 +127,9 @@ std::string SlurmClient::submit(const std::string& script,
   command.insert(command.end(), words.begin(), words.end());
   command.push_back(script);
   const CommandAnswer answer = run_(command, patience_);
-  try {
-    require(command[0], answer);
-  } catch (const UserError& error) {
-    if (!may_have_arrived(answer)) throw;
-    throw UncertainSubmission(error.code(), error.what());
-  }
+  const std::string why = objection(command[0], answer);
+  if (!why.empty() && may_have_arrived(answer)) throw UncertainSubmission(ExitCode::BadConfig, why);
+  if (!why.empty()) throw UserError(ExitCode::BadConfig, why);
   const std::string job = submitted_job(answer.out);
   if (!job.empty()) return job;
   throw UncertainSubmission(ExitCode::TempFail,
