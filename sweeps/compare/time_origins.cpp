@@ -1,7 +1,6 @@
 #include "sweeps/compare/time_origins.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <numeric>
 #include <optional>
 #include <set>

@@ -16,6 +16,14 @@ constexpr double kAnswer = 10;  // s that a listing may take
 constexpr double kTraining = 120;
 constexpr const char* kBetweenGpus = "NCCL between GPUs";
 
+/// One very small cell, a few steps.
+constexpr const char* kTrialSweep = R"(name: trial
+model: {family: time_indexed, d_model: 8, n_layers: 1, n_heads: 1}
+data: {corpus: synthetic:markov, synthetic: {vocab_size: 8, tokens: 2000}, seq_len: 8}
+train: {steps: 2, batch_size: 2}
+eval: {windows: 2, final_windows: 2}
+)";
+
 std::string first_line(const CommandAnswer& answer) {
   return answer.out.substr(0, answer.out.find('\n'));
 }
@@ -25,7 +33,7 @@ std::vector<std::string> trial_command(const RankTrial& trial, const std::string
                                        std::vector<std::string> before,
                                        const std::vector<std::string>& options) {
   const std::filesystem::path sweep = trial.folder / "trial.yaml";
-  std::ofstream(sweep) << trial_sweep();
+  std::ofstream(sweep) << kTrialSweep;
   std::vector<std::string> out = std::move(before);
   out.insert(out.end(), {trial.program.string(), "run", sweep.string(), "--store",
                          (trial.folder / store).string(), "-q"});
@@ -101,15 +109,6 @@ Finding nccl_of_plugin(const RankTrial& trial, const CommandRunner& run, bool ne
 }
 
 }  // namespace
-
-std::string trial_sweep() {
-  return R"(name: trial
-model: {family: time_indexed, d_model: 8, n_layers: 1, n_heads: 1}
-data: {corpus: synthetic:markov, synthetic: {vocab_size: 8, tokens: 2000}, seq_len: 8}
-train: {steps: 2, batch_size: 2}
-eval: {windows: 2, final_windows: 2}
-)";
-}
 
 std::vector<Finding> mpi_findings(const RankTrial& trial, const CommandRunner& run) {
   std::vector<Finding> out;
