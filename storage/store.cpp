@@ -75,10 +75,15 @@ void check_permissions(const fs::path& root, const Fs& disk) {
                                          : ""));
 }
 
-/// For whom the store is that STORE.json describes; nothing if it describes none. It names the
-/// store, and says that.
+/// What STORE.json says: it names the store, and for whom it is.
+struct StoreIdentity {
+  FileAccess access = FileAccess::Owner;
+  json text;
+};
+
+/// Nothing if it describes no store.
 /// @throws StorageError (BadData) for a later format, and if it cannot be read.
-std::optional<FileAccess> described_access(const fs::path& file, const Fs& disk) {
+std::optional<StoreIdentity> identity_in(const fs::path& file, const Fs& disk) {
   std::string text;
   try {
     text = read_text_file(file, disk);
@@ -86,7 +91,7 @@ std::optional<FileAccess> described_access(const fs::path& file, const Fs& disk)
     if (error.code() != ExitCode::BadData) throw;
     return std::nullopt;  // no regular file
   }
-  const json j = parse_json_or_discard(text);
+  json j = parse_json_or_discard(text);
   if (!j.is_object() || !j.contains("format") || j["format"] != kStoreFormat) return std::nullopt;
   const json version = j.value("version", json());
   if (version.is_number_integer() && version > kStoreVersion) {
@@ -99,7 +104,8 @@ std::optional<FileAccess> described_access(const fs::path& file, const Fs& disk)
   const bool whole =
       version.is_number_integer() && version >= 1 && is_text("uuid") && is_text("created");
   if (!whole) return std::nullopt;
-  return is_text("access") && j["access"] == kGroupAccess ? FileAccess::Group : FileAccess::Owner;
+  const bool shared = is_text("access") && j["access"] == kGroupAccess;
+  return StoreIdentity{shared ? FileAccess::Group : FileAccess::Owner, std::move(j)};
 }
 
 std::string fresh_identity(FileAccess access) {
@@ -127,14 +133,20 @@ void share(const fs::path& folder, const Fs& shared) {
 }
 
 /// Makes a store of one user one of its group.
-void share_store(const fs::path& root, const Fs& shared) {
+void share_store(const fs::path& root, json& j, const Fs& shared) {
   share(root, shared);
-  const fs::path file = root / "STORE.json";
-  json j = parse_json_or_discard(read_text_file(file, shared));
   j["access"] = kGroupAccess;
   j["minor"] = kStoreMinor;
-  publish_replace(file, json_text(j, 2) + "\n", shared);
+  publish_replace(root / "STORE.json", json_text(j, 2) + "\n", shared);
   log(LogLevel::Info, root.string() + ": is shared with its group from now on");
+}
+
+void upgrade_identity(const fs::path& file, json j, const Fs& disk) {
+  if (!j.is_object() || j.value("version", json()) == kStoreVersion) return;
+  j["version"] = kStoreVersion;
+  publish_replace(file, json_text(j, 2) + "\n", disk);
+  log(LogLevel::Info, fmt::format("{}: store format {} from now on; releases before 0.2 refuse it",
+                                  file.string(), kStoreVersion));
 }
 
 bool is_digest(const json& value) {
@@ -208,8 +220,8 @@ bool Store::is_at(const fs::path& root, const Fs& disk) {
 
 Store Store::open_or_create(const fs::path& root, FileAccess wanted, const Fs& disk) {
   const fs::path file = root / "STORE.json";
-  const auto known = is_at(root, disk) ? described_access(file, disk) : std::nullopt;
-  const FileAccess recorded = known.value_or(FileAccess::Owner);
+  auto known = is_at(root, disk) ? identity_in(file, disk) : std::nullopt;
+  const FileAccess recorded = known ? known->access : FileAccess::Owner;
   const bool shared = wanted == FileAccess::Group || recorded == FileAccess::Group;
   const Fs& own = disk.with(FileAccess::Owner);
   const Fs& made = disk.with(shared ? FileAccess::Group : FileAccess::Owner);
@@ -217,17 +229,18 @@ Store Store::open_or_create(const fs::path& root, FileAccess wanted, const Fs& d
   make_folders(root, own);
   if (known && recorded == FileAccess::Owner && shared) {
     check_permissions(root, own);
-    share_store(root, made);
+    share_store(root, known->text, made);
   } else if (!known && shared) {
     const int error = made.set_mode(root, FileKind::Folder);
     if (error != 0) throw_errno(root, "cannot be opened to the group", error, 0, made);
   }
   check_permissions(root, made);
-  if (something_at(file, made) && !described_access(file, made)) {
+  // Another creator may have been there meanwhile.
+  if (!known && something_at(file, made) && !identity_in(file, made)) {
     log(LogLevel::Warning, file.string() + ": is damaged; it is written anew, the damaged one is " +
                                set_aside(file, made).string());
   }
-  if (!something_at(file, made)) {
+  if (!known && !something_at(file, made)) {
     const auto [entries, unread] = made.list(root);
     if (unread != 0) throw_errno(root, "cannot list the folder", unread, 0, made);
     if (std::ranges::any_of(
@@ -243,14 +256,18 @@ Store Store::open_or_create(const fs::path& root, FileAccess wanted, const Fs& d
   for (const char* folder : {"cells", "corpora", "texts"}) make_folders(root / folder, made);
   for (const char* folder : {"", "corpora", "texts"}) remove_dead_scratch(root / folder, made);
   clear_damaged_plan(root, made);
-  Store store = open(root, disk);
-  store.upgrade();
-  return store;
+  if (!known) {
+    Store store = open(root, disk);
+    store.upgrade();
+    return store;
+  }
+  upgrade_identity(file, std::move(known->text), made);
+  return Store(root, made);
 }
 
 const Fs& Store::fs_at(const fs::path& root, const Fs& disk) {
   try {
-    return disk.with(described_access(root / "STORE.json", disk).value_or(FileAccess::Owner));
+    return disk.with(identity_in(root / "STORE.json", disk).value_or(StoreIdentity{}).access);
   } catch (const StorageError&) {  // who opens the store says so
     return disk;
   }
@@ -258,12 +275,7 @@ const Fs& Store::fs_at(const fs::path& root, const Fs& disk) {
 
 void Store::upgrade() const {
   const fs::path file = root_ / "STORE.json";
-  json j = parse_json_or_discard(read_text_file(file, *disk_));
-  if (!j.is_object() || j.value("version", json()) == kStoreVersion) return;
-  j["version"] = kStoreVersion;
-  publish_replace(file, json_text(j, 2) + "\n", *disk_);
-  log(LogLevel::Info, fmt::format("{}: store format {} from now on; releases before 0.2 refuse it",
-                                  file.string(), kStoreVersion));
+  upgrade_identity(file, parse_json_or_discard(read_text_file(file, *disk_)), *disk_);
 }
 
 Store Store::open(const fs::path& root, const Fs& disk) {
@@ -271,15 +283,15 @@ Store Store::open(const fs::path& root, const Fs& disk) {
   if (!is_at(root, disk)) {
     throw StorageError(root, "there is no store here (no STORE.json)", ExitCode::NoInput);
   }
-  const auto access = described_access(file, disk);
-  if (!access) {
+  const auto identity = identity_in(file, disk);
+  if (!identity) {
     throw StorageError(file,
                        "is damaged: the next depthgrid run writes it anew; it names the store and "
                        "nothing else",
                        ExitCode::BadData);
   }
-  const Fs& made = disk.with(*access);
-  if (*access == FileAccess::Group) made.set_umask();
+  const Fs& made = disk.with(identity->access);
+  if (identity->access == FileAccess::Group) made.set_umask();
   return Store(root, made);
 }
 

@@ -102,10 +102,11 @@ std::string listing_by_arm(const Listing& listing, const ResultsQuery& query, Re
                            const std::string& baseline, const std::vector<std::string>& allowed) {
   const std::vector<std::size_t> cells = select_cells(listing, {"", query.filter});
   if (says_no_match(listing, cells, query.filter) && form == ResultsForm::Text) return {};
-  ArmComparison comparison = compare_arms(listing, cells, baseline, allowed);
-  sort_arms(comparison, query.sort);
   std::vector<std::string> columns = query.columns;
   if (form == ResultsForm::Text && columns.empty()) columns = {listing.metric};
+  ArmComparison comparison =
+      compare_arms(listing, cells, baseline, allowed, shows_times(listing, columns, query.sort));
+  sort_arms(comparison, query.sort);
   const std::vector<std::string> metrics = arm_metrics(comparison, columns);
   const std::vector<TwoStageAnswer> staged =
       two_stage_answers(listing, two_stage_question(comparison, cells, metrics, allowed));

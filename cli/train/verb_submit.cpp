@@ -64,14 +64,14 @@ void check_time(const SbatchOrder& order, const std::vector<SlurmPartition>& par
 /// Nodes that the tasks leave out for their faults, each of which is said.
 /// @throws UserError (Infrastructure) if there are so many that the fault is another's, unless
 /// `looks`.
-std::vector<std::string> nodes_left_out(const SbatchOrder& order, const Scheduler& slurm,
+std::vector<std::string> nodes_left_out(const std::vector<NodeFault>& faults,
+                                        const std::vector<SlurmPartition>& partitions,
                                         const fs::path& store, bool looks) {
-  const std::string fault =
-      sweep_fault_here(slurm, store, order.value(kPartitionOption).text, store.string());
+  const std::string fault = sweep_fault_on(faults, partitions, store.string());
   if (!fault.empty() && !looks) throw UserError(ExitCode::Infrastructure, "submit: " + fault);
   if (!fault.empty()) log(LogLevel::Warning, "submit: " + fault);
   std::vector<std::string> out;
-  for (const NodeFault& bad : faults_here(slurm, store)) {
+  for (const NodeFault& bad : faults) {
     log(LogLevel::Info, fmt::format("submit: node {} is left out ({}); depthgrid retry --node {} "
                                     "{} readmits it",
                                     bad.node, bad.cause, bad.node, shell_word(store.string())));
@@ -189,7 +189,9 @@ int submit_verb(const Arguments& arguments) {
   const SbatchOrder order{.run = sweep.run, .words = words};
   const bool asks = slurm.present();
   const auto partitions = asks ? slurm.partitions() : std::vector<SlurmPartition>{};
-  const std::vector<std::string> left_out = nodes_left_out(order, slurm, store.root(), looks);
+  const std::vector<std::string> left_out = nodes_left_out(
+      faults_here(slurm, store.root()),
+      partitions_named(partitions, order.value(kPartitionOption).text), store.root(), looks);
   const MissingCells missing =
       look_for_missing(sweep, store,
                        asks ? live_tasks(submissions(store.root(), store.fs()), slurm.queue())

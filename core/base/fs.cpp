@@ -14,6 +14,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
+struct RegularFile {
+  std::unique_ptr<OpenFile> file;
+  std::uint64_t size = 0;  // bytes, as the file says
+};
+
+/// What is opened is what is asked: a name may be another file's a moment later.
+Tried<RegularFile> open_regular(const Fs& disk, const fs::path& path) {
+  auto [file, error] = disk.open(path, OpenHow::ReadLinked);
+  if (error != 0) return {{}, error == ENXIO ? ENOENT : error};  // a socket
+  const auto [about, unknown] = file->facts();
+  if (unknown != 0) return {{}, unknown};
+  if (about.kind != FileKind::File) return {{}, ENOENT};
+  return {{std::move(file), about.size}, 0};
+}
+
 /// Everything from `at` on. Files of /proc say that they are empty: what is read decides.
 Tried<std::string> read_from(OpenFile& file, std::uint64_t at) {
   constexpr std::size_t kPiece = std::size_t{1} << 16U;
@@ -43,17 +58,14 @@ double unix_seconds(FileTime time) {
 }
 
 Tried<std::string> Fs::read(const fs::path& file, std::uint64_t offset) const {
-  const auto [about, unknown] = facts(file, Links::Follow);
-  if (unknown != 0) return {{}, unknown};
-  if (about.kind != FileKind::File) return {{}, ENOENT};
-  const auto [in, error] = open(file, OpenHow::ReadLinked);
-  return error != 0 ? Tried<std::string>{{}, error} : read_from(*in, offset);
+  const auto [in, error] = open_regular(*this, file);
+  return error != 0 ? Tried<std::string>{{}, error} : read_from(*in.file, offset);
 }
 
 Tried<std::string> Fs::read_end(const fs::path& file, std::uint64_t most) const {
-  const auto [about, unknown] = facts(file, Links::Follow);
-  if (unknown != 0) return {{}, unknown};
-  return read(file, about.size - std::min(about.size, most));
+  const auto [in, error] = open_regular(*this, file);
+  if (error != 0) return {{}, error};
+  return read_from(*in.file, in.size - std::min(in.size, most));
 }
 
 bool Fs::is_folder(const fs::path& folder) const {

@@ -20,8 +20,6 @@ class HeldSignals {
   HeldSignals& operator=(const HeldSignals&) = delete;
 
   const sigset_t& held() const noexcept { return held_; }
-  /// What was held before: the thread's signal mask.
-  const sigset_t& before() const noexcept { return before_; }
 
  private:
   void hold() noexcept;

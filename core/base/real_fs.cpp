@@ -32,7 +32,7 @@ const Modes& modes_of(FileAccess access) {
 }
 
 /// By OpenHow.
-constexpr int kMade = O_WRONLY | O_CREAT | O_NOFOLLOW;
+constexpr int kMade = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
 constexpr std::array<int, 7> kOpenFlags = {
     O_RDONLY | O_NOFOLLOW | O_NONBLOCK,  // Read
     O_RDONLY | O_NONBLOCK,               // ReadLinked
@@ -179,7 +179,7 @@ class RealFs final : public Fs {
     return {std::make_unique<RealFolder>(std::move(fd), modes_), 0};
   }
   Tried<std::unique_ptr<OpenFile>> adopt(const fs::path& file) const override {
-    Fd fd(::open(file.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+    Fd fd(::open(file.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (!fd || fchmod(fd.get(), modes_.file) != 0) return {nullptr, errno};
     return {std::make_unique<RealFile>(std::move(fd)), 0};
   }

@@ -5,49 +5,15 @@
 #include <map>
 #include <span>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include "core/base/nan.hpp"
 #include "core/config/axis_labels.hpp"
 #include "storage/cells/cell_result.hpp"
+#include "storage/cells/timed_attempts.hpp"
 #include "storage/columns/table_reader.hpp"
 #include "storage/columns/variables.hpp"
 
 namespace depthgrid {
 namespace {
-
-/// Device and number of fused cells of every attempt, each pair once.
-std::string machines_of(const TableReader& reader) {
-  for (const char* name : {"attempt_device", "attempt_job", "job", "job_cells"}) {
-    if (!reader.has(name)) return {};
-  }
-  const VariableColumn jobs = reader.read("job"), cells = reader.read("job_cells");
-  std::map<std::string, std::int64_t> fused;
-  for (std::size_t i = 0; i < jobs.items(); ++i) fused[jobs.text(i)] = cells.integer(i);
-  const VariableColumn devices = reader.read("attempt_device"), of = reader.read("attempt_job");
-  std::vector<std::string> out;
-  for (std::size_t i = 0; i < devices.items(); ++i) {
-    const auto at = fused.find(of.text(i));
-    const std::int64_t n = at == fused.end() ? 1 : at->second;
-    std::string text = fmt::format("{}, {} cell{}", devices.text(i), n, n == 1 ? "" : "s");
-    if (std::ranges::find(out, text) == out.end()) out.push_back(std::move(text));
-  }
-  return fmt::format("{}", fmt::join(out, "; "));
-}
-
-/// The fused jobs of every attempt, each once.
-std::vector<std::string> jobs_of(const TableReader& reader) {
-  std::vector<std::string> out;
-  if (!reader.has("attempt_job")) return out;
-  const VariableColumn jobs = reader.read("attempt_job");
-  for (std::size_t i = 0; i < jobs.items(); ++i) {
-    const std::string job(jobs.text(i));
-    const bool known = !job.empty() && std::ranges::find(out, job) == out.end();
-    if (known) out.push_back(job);
-  }
-  return out;
-}
 
 /// Seconds of training at each of these steps.
 std::vector<double> seconds_at(const TableReader& reader, const std::vector<double>& steps) {
@@ -97,8 +63,9 @@ std::optional<CellSeries> read_cell_series(const std::filesystem::path& result, 
     out.values.push_back(values.number(i * width + label));
   }
   out.seconds = seconds_at(reader, out.steps);
-  out.machines = machines_of(reader);
-  out.jobs = jobs_of(reader);
+  const std::vector<TimedAttempt> attempts = timed_attempts(reader, id)[id];
+  out.machines = machines_text(attempts);
+  out.jobs = attempt_jobs(attempts);
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/nan.hpp"
+#include "storage/columns/variables.hpp"
 #include "sweeps/compare/seed_pairs.hpp"
 #include "sweeps/compare/time_origins.hpp"
 #include "sweeps/compare/training_basis.hpp"
@@ -106,7 +107,8 @@ std::set<std::string> recorded_metrics(const Listing& listing,
 }  // namespace
 
 ArmComparison compare_arms(const Listing& listing, const std::vector<std::size_t>& cells,
-                           std::string_view baseline, const std::vector<std::string>& allowed) {
+                           std::string_view baseline, const std::vector<std::string>& allowed,
+                           bool times) {
   check_allowed_words(allowed);
   const Design design = design_of(listing, cells, "arm", baseline);
   ArmComparison out;
@@ -123,7 +125,7 @@ ArmComparison compare_arms(const Listing& listing, const std::vector<std::size_t
   std::vector<std::string> told = leaves_of_arms(listing);
   told.insert(told.end(), allowed.begin(), allowed.end());
   const std::set<std::string> names = recorded_metrics(listing, cells);
-  const bool timed = std::ranges::any_of(names, is_measured_time);
+  const bool timed = times && std::ranges::any_of(names, is_measured_time);
   const TimeOrigins measured = timed ? read_time_origins(listing, cells) : TimeOrigins(), none;
   for (const std::string& name : names) {
     const EvaluationBasis basis(listing, name);
@@ -138,11 +140,22 @@ ArmComparison compare_arms(const Listing& listing, const std::vector<std::size_t
       metric.mixed = mismatch_within(basis, mine);
       if (metric.mixed) continue;
       metric.sample = metric.all = summary_of(averages_of(mine));
+      if (arm.baseline || (!times && is_measured_time(name))) continue;
       const MetricRules rules{listing, basis, told, is_measured_time(name) ? measured : none};
-      if (!arm.baseline) compare(rules, mine, theirs, metric);
+      compare(rules, mine, theirs, metric);
     }
   }
   return out;
+}
+
+bool shows_times(const Listing& listing, std::vector<std::string> columns, std::string_view sort) {
+  if (columns.empty() || !listing.matched.empty())
+    return true;  // all, or the costs of matched arms
+  if (!sort.empty()) columns.emplace_back(sort.substr(sort[0] == '-' ? 1 : 0));
+  return std::ranges::any_of(columns, [](std::string_view word) {
+    const bool whole = find_variable(word.substr(0, word.find('.'))) != nullptr;
+    return !whole || is_measured_time(word);
+  });
 }
 
 }  // namespace depthgrid

@@ -59,9 +59,15 @@ struct ArmComparison {
 /// @param cells     rows of the listing that take part.
 /// @param baseline  an arm, a tag, or the beginning of exactly one of them; empty: the sweep's own.
 /// @param allowed   words of `--allow`.
+/// @param times     see shows_times(); without them the attempts that measured times are not read,
+///                  and these metrics have means alone.
 /// @throws UserError (Usage) if no arm or more than one is meant.
 ArmComparison compare_arms(const Listing& listing, const std::vector<std::size_t>& cells,
                            std::string_view baseline = {},
-                           const std::vector<std::string>& allowed = {});
+                           const std::vector<std::string>& allowed = {}, bool times = true);
+
+/// Whether measured times are shown by an output of these columns (names, ends of names, patterns;
+/// none: all) in this order ("-name": largest first). True where only names of cells could tell.
+bool shows_times(const Listing& listing, std::vector<std::string> columns, std::string_view sort);
 
 }  // namespace depthgrid

@@ -130,7 +130,7 @@ EffectTable effect_table(const ComparisonContext& context, const std::vector<std
     const GroupFigures mine = group_figures(listing, design, group, context.figure);
     row.values = averages_of(mine);
     row.all = summary_of(row.values);
-    row.shared = share_measurements(*context.rules.times, rows_of(mine));
+    row.shared = share_measurements(context.rules.times, rows_of(mine));
     if (group.baseline || !design.baseline) continue;
     CombinationPairing pairing =
         combination_pairing(listing, design, group, mine, design.groups[*design.baseline], theirs);
@@ -336,7 +336,7 @@ Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>&
                                   figure,
                                   {.mismatch = mismatch,
                                    .derived = query.derived ? &*query.derived : nullptr,
-                                   .times = &times,
+                                   .times = times,
                                    .margin = query.margin,
                                    .maximize = query.goal == "maximize"},
                                   detectable};

@@ -81,7 +81,7 @@ ContrastEvidence contrast_evidence(const EvidenceRules& rules, const GroupFigure
     out.unpaired = welch_difference(a, b);
     std::vector<std::size_t> cells = rows_of(own);
     std::ranges::copy(rows_of(other_side), std::back_inserter(cells));
-    if (rules.times != nullptr && share_measurements(*rules.times, cells)) {
+    if (share_measurements(rules.times, cells)) {
       out.unpaired->low = out.unpaired->high = out.unpaired->degrees = kNaN;
     }
     out.sample = summary_of(a);
@@ -93,8 +93,7 @@ ContrastEvidence contrast_evidence(const EvidenceRules& rules, const GroupFigure
   out.sample = summary_of(out.pairs.mine);
   out.baseline = summary_of(out.pairs.theirs);
   out.contrast = paired_contrast(differences);
-  out.measurements =
-      rules.times == nullptr ? out.pairs.seeds.size() : independent_pairs(*rules.times, out.pairs);
+  out.measurements = independent_pairs(rules.times, out.pairs);
   const bool shared = out.shares_measurements();
   if (shared) {
     PairedContrast mean_alone;

@@ -62,7 +62,7 @@ class DetectableEffects {
 struct EvidenceRules {
   std::function<BasisMismatch(std::size_t, std::size_t)> mismatch;  // see seed_pairs.hpp
   const DerivedMetric* derived = nullptr;  // the metric, if it was read off curves
-  const TimeOrigins* times = nullptr;      // of figures that are measured times or read at them
+  const TimeOrigins& times;                // of figures that are measured times or read at them
   std::optional<double> margin = std::nullopt;
   bool maximize = false;
 };

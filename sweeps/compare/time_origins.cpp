@@ -1,17 +1,13 @@
 #include "sweeps/compare/time_origins.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <functional>
 #include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include "core/base/error.hpp"
+#include "storage/cells/timed_attempts.hpp"
 #include "storage/columns/param_columns.hpp"
 #include "storage/columns/table_reader.hpp"
 #include "storage/columns/variables.hpp"
@@ -19,36 +15,6 @@
 
 namespace depthgrid {
 namespace {
-
-/// One attempt at a cell.
-struct TimedAttempt {
-  std::string device, job;
-  std::int64_t fused = 1;  // cells of the job
-};
-
-using AttemptsByCell = std::map<CellId, std::vector<TimedAttempt>>;
-
-/// @param cell  whose file it is; empty: attempts of many cells, each with its name.
-AttemptsByCell attempts_in_file(const TableReader& file, const CellId& cell) {
-  std::vector<const char*> names = {"attempt_device", "attempt_job", "job", "job_cells"};
-  if (cell.empty()) names.push_back("attempt_cell");
-  for (const char* const name : names) {
-    if (!file.has(name)) return {};
-  }
-  const VariableColumn jobs = file.read("job"), cells = file.read("job_cells");
-  std::map<std::string, std::int64_t> fused;
-  for (std::size_t i = 0; i < jobs.items(); ++i) fused[jobs.text(i)] = cells.integer(i);
-  const VariableColumn devices = file.read("attempt_device"), of = file.read("attempt_job");
-  const VariableColumn owners = cell.empty() ? file.read("attempt_cell") : VariableColumn();
-  AttemptsByCell out;
-  for (std::size_t i = 0; i < devices.items(); ++i) {
-    const std::string job = of.text(i);
-    const auto known = fused.find(job);
-    out[cell.empty() ? owners.text(i) : cell].push_back(
-        {devices.text(i), job, known == fused.end() ? 1 : known->second});
-  }
-  return out;
-}
 
 /// The attempts at the cells of one store.
 class StoredAttempts {
@@ -59,7 +25,7 @@ class StoredAttempts {
       // The summaries of the same cells have checked it whole, and so the results below.
       const TableReader file(store_->packed_file(), SealCheck::BlockOnly);
       if (!readable_version(file.text_attribute("format_version"))) return;
-      packed_ = attempts_in_file(file, {});
+      packed_ = timed_attempts(file, {});
     } catch (const UserError&) {
       packed_.clear();  // none is packed, or the file is damaged: the cells' own are read
     }
@@ -72,7 +38,7 @@ class StoredAttempts {
     if (!store_) return {};
     try {
       const TableReader file(store_->cell_path(cell.id) / "result.h5", SealCheck::BlockOnly);
-      return attempts_in_file(file, cell.id)[cell.id];
+      return timed_attempts(file, cell.id)[cell.id];
     } catch (const UserError&) {
       return {};
     }
@@ -80,23 +46,8 @@ class StoredAttempts {
 
  private:
   std::optional<Store> store_;
-  AttemptsByCell packed_;
+  std::map<CellId, std::vector<TimedAttempt>> packed_;
 };
-
-/// "AMD EPYC … ×1, 4 cells".
-std::string machine_text(const TimedAttempt& attempt) {
-  return fmt::format("{}, {} cell{}", attempt.device, attempt.fused, attempt.fused == 1 ? "" : "s");
-}
-
-template <typename Name>
-std::vector<std::string> each_once(const std::vector<TimedAttempt>& attempts, const Name& name) {
-  std::vector<std::string> out;
-  for (const TimedAttempt& attempt : attempts) {
-    std::string text = std::invoke(name, attempt);
-    if (std::ranges::find(out, text) == out.end()) out.push_back(std::move(text));
-  }
-  return out;
-}
 
 /// How many of these groups of cells share no job with another one, directly or by others.
 std::size_t independent_groups(const TimeOrigins& origins,
@@ -135,10 +86,10 @@ TimeOrigins read_time_origins(const Listing& listing, const std::vector<std::siz
     const StoredAttempts& store = stores.try_emplace(folder, folder).first->second;
     const std::vector<TimedAttempt> attempts = store.of(cell);
     if (attempts.empty()) continue;
-    for (const std::string& job : each_once(attempts, &TimedAttempt::job)) {
-      if (!job.empty()) out.jobs[row].push_back(folder + ' ' + job);  // a store's own names
+    for (const std::string& job : attempt_jobs(attempts)) {
+      out.jobs[row].push_back(folder + ' ' + job);  // a store's own names
     }
-    out.machines[row] = fmt::format("{}", fmt::join(each_once(attempts, machine_text), "; "));
+    out.machines[row] = machines_text(attempts);
   }
   return out;
 }

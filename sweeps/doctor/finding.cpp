@@ -1,15 +1,14 @@
 #include "sweeps/doctor/finding.hpp"
 
-#include <sstream>
+#include "core/base/text_parts.hpp"
 
 namespace depthgrid {
 
 std::string last_words(const CommandAnswer& answer) {
   std::string last;
   for (const std::string* text : {&answer.out, &answer.err}) {
-    std::istringstream lines(*text);
-    for (std::string line; std::getline(lines, line);) {
-      if (line.find_first_not_of(" \t\r") != line.npos) last = line;
+    for (const std::string& line : text_lines(*text)) {
+      if (!without_blanks(line).empty()) last = line;
     }
   }
   return last;

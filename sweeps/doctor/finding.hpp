@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/processes.hpp"
@@ -21,6 +22,14 @@ struct Finding {
   FindingLevel level = FindingLevel::Ok;
   std::string seen = {};
   std::string cure = {};  // empty if there is nothing to cure
+
+  /// The same as what should be cured, or must be.
+  Finding warning(std::string by) const {
+    return {what, FindingLevel::Warning, seen, std::move(by)};
+  }
+  Finding problem(std::string by) const {
+    return {what, FindingLevel::Problem, seen, std::move(by)};
+  }
 };
 
 /// The last line of a command's errors, or of its output, that is not empty.

@@ -5,15 +5,15 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include "core/base/text_parts.hpp"
+
 namespace depthgrid {
 
 Finding links_finding(const std::string& topology) {
   std::size_t fast = 0, host = 0;
-  std::istringstream lines(topology);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : text_lines(topology)) {
     if (!line.starts_with("GPU")) continue;
-    std::istringstream words(line);
-    for (std::string word; words >> word;) {
+    for (const std::string& word : text_words(line)) {
       if (word.starts_with("NV") && word.size() > 2 && word[2] >= '0' && word[2] <= '9') ++fast;
       if (word == "SYS" || word == "NODE" || word == "PHB") ++host;
     }
@@ -36,8 +36,7 @@ Finding links_finding(const std::string& topology) {
 Finding peer_finding(const std::string& matrix) {
   std::size_t pairs = 0, without = 0;
   std::string why;
-  std::istringstream lines(matrix);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : text_lines(matrix)) {
     std::istringstream words(line);
     std::string word;
     if (!(words >> word) || !word.starts_with("GPU")) continue;
@@ -64,13 +63,11 @@ Finding nccl_finding(const std::string& libraries, bool needed,
                      const std::function<std::string(const std::string& path)>& version) {
   Finding out{.what = "NCCL"};
   std::string path, missing;
-  std::istringstream lines(libraries);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string name, arrow, target;
-    if (!(words >> name >> arrow >> target) || arrow != "=>") continue;
-    if (target == "not") missing += (missing.empty() ? "" : ", ") + name;
-    if (name.starts_with("libnccl.so") && target != "not") path = target;
+  for (const std::string& line : text_lines(libraries)) {
+    const std::vector<std::string> words = text_words(line);  // name, arrow, target
+    if (words.size() < 3 || words[1] != "=>") continue;
+    if (words[2] == "not") missing += (missing.empty() ? "" : ", ") + words[0];
+    if (words[0].starts_with("libnccl.so") && words[2] != "not") path = words[2];
   }
   if (!missing.empty() || path.empty()) {
     out.seen = missing.empty() ? "the GPU plug-in names no NCCL"
@@ -79,11 +76,9 @@ Finding nccl_finding(const std::string& libraries, bool needed,
       out.seen += "; without a GPU nothing needs it";
       return out;
     }
-    out.level = FindingLevel::Problem;
-    out.cure =
+    return out.problem(
         "have the linker find it (LD_LIBRARY_PATH, ldconfig), or build again on this machine "
-        "(scripts/build.sh)";
-    return out;
+        "(scripts/build.sh)");
   }
   const std::string number = version(path);
   out.seen = fmt::format("{} of {}", number.empty() ? "unknown version" : number, path);

@@ -29,11 +29,9 @@ Finding cores_finding(std::int64_t cores, std::int64_t threads) {
   Finding out{.what = "cores", .seen = fmt::format("{} for this process", cores)};
   if (threads > 0) out.seen += fmt::format(", OMP_NUM_THREADS={}", threads);
   if (threads <= cores) return out;
-  out.level = FindingLevel::Warning;
-  out.cure =
+  return out.warning(
       "threads would share cores: unset OMP_NUM_THREADS (resources.threads decides), or get "
-      "more cores (taskset, --cpus-per-task)";
-  return out;
+      "more cores (taskset, --cpus-per-task)");
 }
 
 Finding processor_finding(const std::string& model, const char* request) {
@@ -50,8 +48,7 @@ Finding processor_finding(const std::string& model, const char* request) {
     }
   } catch (const UserError& e) {
     out.seen = model;
-    out.level = FindingLevel::Problem;
-    out.cure = e.what();
+    return out.problem(e.what());
   }
   return out;
 }
@@ -59,11 +56,9 @@ Finding processor_finding(const std::string& model, const char* request) {
 Finding memory_finding(double bytes) {
   Finding out{.what = "memory", .seen = short_bytes(bytes) + " for this process"};
   if (bytes >= 2048 * kMegabytes) return out;
-  out.level = FindingLevel::Warning;
-  out.cure =
+  return out.warning(
       "a rank needs about 150 MiB beside its models: get more (the control group's "
-      "memory.max, --mem), or start fewer ranks";
-  return out;
+      "memory.max, --mem), or start fewer ranks");
 }
 
 Finding shared_memory_finding(double size, double free, std::size_t leftovers) {
@@ -71,28 +66,19 @@ Finding shared_memory_finding(double size, double free, std::size_t leftovers) {
               .seen = fmt::format("{} of {} free", short_bytes(free), short_bytes(size))};
   if (leftovers > 0) {
     out.seen += fmt::format(", {} files of dead processes", leftovers);
-    out.level = FindingLevel::Warning;
-    out.cure = "remove them: depthgrid gc";
+    out = out.warning("remove them: depthgrid gc");
   }
-  if (free < 128 * kMegabytes) {
-    out.level = FindingLevel::Warning;
-    out.cure =
-        "ranks of a machine exchange their gradients there: make it larger (docker run "
-        "--shm-size=1g), or free some (depthgrid gc)";
-  }
-  return out;
+  if (free >= 128 * kMegabytes) return out;
+  return out.warning(
+      "ranks of a machine exchange their gradients there: make it larger (docker run "
+      "--shm-size=1g), or free some (depthgrid gc)");
 }
 
 Finding umask_finding(unsigned mask) {
   Finding out{.what = "umask", .seen = fmt::format("{:04o}", mask)};
-  if ((mask & 0700U) != 0) {
-    out.level = FindingLevel::Problem;
-    out.cure = "the owner could not use new files: umask 022";
-  } else if ((mask & 0002U) == 0) {
-    out.level = FindingLevel::Warning;
-    out.cure = "everybody could change what programs write for you: umask 022";
-  }
-  return out;
+  if ((mask & 0700U) != 0) return out.problem("the owner could not use new files: umask 022");
+  if ((mask & 0002U) != 0) return out;
+  return out.warning("everybody could change what programs write for you: umask 022");
 }
 
 Finding data_finding(const char* folder) {
@@ -105,10 +91,8 @@ Finding data_finding(const char* folder) {
   std::error_code ignored;
   out.seen = fmt::format("DEPTHGRID_DATA={}", folder);
   if (std::filesystem::is_directory(folder, ignored)) return out;
-  out.level = FindingLevel::Problem;
   out.seen += ", which is no folder";
-  out.cure = "unset it, or name the folder that scripts/fetch_data.sh has filled";
-  return out;
+  return out.problem("unset it, or name the folder that scripts/fetch_data.sh has filled");
 }
 
 std::vector<Finding> machine_findings(const Machine& machine) {

@@ -16,6 +16,14 @@ constexpr double kAnswer = 10;  // s that a listing may take
 constexpr double kTraining = 120;
 constexpr const char* kBetweenGpus = "NCCL between GPUs";
 
+/// One very small cell, a few steps.
+constexpr const char* kTrialSweep = R"(name: trial
+model: {family: time_indexed, d_model: 8, n_layers: 1, n_heads: 1}
+data: {corpus: synthetic:markov, synthetic: {vocab_size: 8, tokens: 2000}, seq_len: 8}
+train: {steps: 2, batch_size: 2}
+eval: {windows: 2, final_windows: 2}
+)";
+
 std::string first_line(const CommandAnswer& answer) {
   return answer.out.substr(0, answer.out.find('\n'));
 }
@@ -25,13 +33,10 @@ std::vector<std::string> trial_command(const RankTrial& trial, const std::string
                                        std::vector<std::string> before,
                                        const std::vector<std::string>& options) {
   const std::filesystem::path sweep = trial.folder / "trial.yaml";
-  std::ofstream(sweep) << trial_sweep();
+  std::ofstream(sweep) << kTrialSweep;
   std::vector<std::string> out = std::move(before);
-  for (const std::string& word :
-       {trial.program.string(), std::string("run"), sweep.string(), std::string("--store"),
-        (trial.folder / store).string(), std::string("-q")}) {
-    out.push_back(word);
-  }
+  out.insert(out.end(), {trial.program.string(), "run", sweep.string(), "--store",
+                         (trial.folder / store).string(), "-q"});
   out.insert(out.end(), options.begin(), options.end());
   return out;
 }
@@ -53,11 +58,9 @@ Finding trained(const std::string& what, const CommandAnswer& answer, double sec
                 const std::string& cure) {
   Finding out{.what = what, .seen = fmt::format("trained a small model in {:.1f} s", seconds)};
   if (answer.code == 0) return out;
-  out.level = FindingLevel::Problem;
   out.seen = answer.late ? fmt::format("no end after {:.0f} s", kTraining)
                          : fmt::format("ended with code {}: {}", answer.code, last_words(answer));
-  out.cure = cure;
-  return out;
+  return out.problem(cure);
 }
 
 Finding root_finding(bool root) {
@@ -68,11 +71,9 @@ Finding root_finding(bool root) {
     out.seen += ", with leave for mpirun";
     return out;
   }
-  out.level = FindingLevel::Warning;
-  out.cure =
+  return out.warning(
       "mpirun refuses root: use another user, or export OMPI_ALLOW_RUN_AS_ROOT=1 "
-      "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1";
-  return out;
+      "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
 }
 
 std::filesystem::path plugin_of(const RankTrial& trial) {
@@ -108,15 +109,6 @@ Finding nccl_of_plugin(const RankTrial& trial, const CommandRunner& run, bool ne
 }
 
 }  // namespace
-
-std::string trial_sweep() {
-  return R"(name: trial
-model: {family: time_indexed, d_model: 8, n_layers: 1, n_heads: 1}
-data: {corpus: synthetic:markov, synthetic: {vocab_size: 8, tokens: 2000}, seq_len: 8}
-train: {steps: 2, batch_size: 2}
-eval: {windows: 2, final_windows: 2}
-)";
-}
 
 std::vector<Finding> mpi_findings(const RankTrial& trial, const CommandRunner& run) {
   std::vector<Finding> out;
@@ -159,10 +151,10 @@ std::vector<Finding> gpu_findings(const Machine& machine, const RankTrial& trial
   Finding found{.what = "GPUs",
                 .seen = fmt::format("{} visible: {}", machine.gpus.size(), first_line(cards))};
   if (cards.code != 0) {
-    found.level = FindingLevel::Problem;
     found.seen = fmt::format("{} visible, nvidia-smi: {}", machine.gpus.size(),
                              cards.code == 127 ? "not found" : last_words(cards));
-    found.cure = "the driver does not answer: drain the node, or set resources.device: cpu";
+    found =
+        found.problem("the driver does not answer: drain the node, or set resources.device: cpu");
   }
   out.push_back(found);
   if (machine.gpus.size() > 1 && cards.code == 0) {

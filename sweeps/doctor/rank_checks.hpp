@@ -1,16 +1,12 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
 #include <vector>
 
 #include "core/base/machine.hpp"
 #include "sweeps/doctor/finding.hpp"
 
 namespace depthgrid {
-
-/// The sweep that the trials train: one very small cell, a few steps.
-std::string trial_sweep();
 
 /// What the checks of ranks start.
 struct RankTrial {

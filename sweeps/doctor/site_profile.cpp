@@ -19,13 +19,12 @@ std::string site_profile(const SlurmFacts& facts) {
   const SlurmPartition& chosen = *std::ranges::max_element(
       facts.partitions, {},
       [](const SlurmPartition& p) { return std::tuple(p.gpus, p.standard, p.nodes); });
-  const auto size = facts.config.find("MaxArraySize");
+  const std::string size = facts.value("MaxArraySize");
   std::string out = fmt::format(
       "# Written by `depthgrid doctor --site`. A sweep file takes it by `base: cluster.yaml`; what "
       "the sweep\n# says itself wins.\n# {}; MaxArraySize {}; srun --mpi: {}\n"
       "# partition  nodes  cores  MB  GPUs  limit\n",
-      facts.version, size == facts.config.end() ? "unknown" : size->second,
-      fmt::join(facts.mpi, " "));
+      facts.version, size.empty() ? "unknown" : size, fmt::join(facts.mpi, " "));
   for (const SlurmPartition& p : facts.partitions) {
     out += fmt::format("#   {}  {}  {}  {:.0f}  {}  {}\n", p.name, p.nodes, p.cores, p.memory_mb,
                        p.gpus, p.limit);
@@ -38,9 +37,7 @@ std::string site_profile(const SlurmFacts& facts) {
   constexpr std::int64_t kUsual = 4 * 3600;  // the leaf's default
   const auto limit = seconds_of(chosen.limit);
   if (limit && *limit > 0 && *limit < kUsual) out += fmt::format("  time: \"{}\"\n", chosen.limit);
-  const bool pmix = std::ranges::any_of(
-      facts.mpi, [](const std::string& kind) { return kind.starts_with("pmix"); });
-  if (!pmix) out += "  launcher: mpirun\n";
+  if (!facts.has_pmix()) out += "  launcher: mpirun\n";
   return out;
 }
 

@@ -43,9 +43,8 @@ Finding file_system_finding(const fs::path& folder) {
     out.seen = fmt::format("{}: exclusive creation, hard links, rename and fsync work ({:.1f} ms)",
                            folder.string(), 1e3 * clock.seconds());
   } catch (const Error& problem) {
-    out.level = FindingLevel::Problem;
     out.seen = problem.what();
-    out.cure = "put the store on another file system (--store)";
+    return out.problem("put the store on another file system (--store)");
   }
   return out;
 }
@@ -80,22 +79,19 @@ Finding space_finding(double free_bytes, std::uint64_t free_files, bool counts_f
   const bool none = free_bytes < 64 * kMiB || (counts_files && free_files < 100);
   const bool little = free_bytes < 1024 * kMiB || (counts_files && free_files < 10000);
   if (!none && !little) return out;
-  out.level = none ? FindingLevel::Problem : FindingLevel::Warning;
-  out.cure =
+  const std::string cure =
       "free some, or choose another folder with --store; `plan --json` predicts what a sweep "
       "needs (predicted_stored_bytes)";
-  return out;
+  return none ? out.problem(cure) : out.warning(cure);
 }
 
 Finding clock_finding(double skew) {
   constexpr double kMuch = 60;
   Finding out{.what = "clock", .seen = fmt::format("files are dated {:+.1f} s from here", skew)};
   if (std::abs(skew) <= kMuch) return out;
-  out.level = FindingLevel::Warning;
-  out.cure =
+  return out.warning(
       "leases do not depend on it, but times in listings will be wrong: have the clocks of "
-      "this machine and its file server set";
-  return out;
+      "this machine and its file server set");
 }
 
 Finding permissions_finding(const fs::path& folder, const FolderModes& modes, bool is_store,

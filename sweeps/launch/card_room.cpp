@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
+#include <cstdlib>
 
 #include "core/base/nan.hpp"
+#include "core/base/text_parts.hpp"
 
 namespace depthgrid {
 namespace {
@@ -28,11 +29,9 @@ std::int64_t launches_per_card(const CellConfig& run) {
 
 std::optional<double> smallest_card(const std::string& lines) {
   std::optional<double> out;
-  std::istringstream in(lines);
-  for (std::string line; std::getline(in, line);) {
-    std::istringstream words(line);
-    double mebibytes = 0;
-    if (!(words >> mebibytes) || !(mebibytes > 0)) return std::nullopt;
+  for (const std::string& line : text_lines(lines)) {
+    const double mebibytes = std::atof(line.c_str());
+    if (!(mebibytes > 0)) return std::nullopt;
     const double bytes = mebibytes * 1024 * 1024;
     out = std::min(out.value_or(bytes), bytes);
   }

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/enum_words.hpp"
 #include "core/base/error.hpp"
 #include "core/base/exit_code.hpp"
 
@@ -88,13 +89,11 @@ constexpr CodeClass kCodes[] = {
 }  // namespace
 
 std::string_view name_of(LaunchEnd end) noexcept {
-  return kNames[static_cast<std::size_t>(end)];
+  return enum_word(kNames, end);
 }
 
 std::optional<LaunchEnd> launch_end_named(std::string_view word) noexcept {
-  const auto* const at = std::ranges::find(kNames, word);
-  if (at == kNames.end()) return std::nullopt;
-  return static_cast<LaunchEnd>(at - kNames.begin());
+  return enum_of<LaunchEnd>(kNames, word);
 }
 
 std::string end_text(LaunchEnd end, int code) {

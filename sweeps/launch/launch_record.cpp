@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_members.hpp"
 #include "core/base/json_text.hpp"
 #include "storage/files/loose_text.hpp"
 #include "storage/files/publish.hpp"
@@ -15,6 +16,13 @@ namespace {
 
 namespace fs = std::filesystem;
 using LaunchJson = nlohmann::ordered_json;
+
+using R = LaunchRecord;
+constexpr auto kLaunchMembers =
+    json_members("launch", &R::id, "attempt", &R::attempt, "cells", &R::cells, "host", &R::host,
+                 "slurm_job", &R::slurm_job, "restart", &R::restart, "launcher", &R::launcher,
+                 "ranks", &R::ranks, "end", &R::end, "code", &R::code, "cause", &R::cause,
+                 "seconds", &R::seconds, "log", &R::log, "last_words", &R::last_words);
 
 /// The number in "attempt-12.json" or "attempt-12.log"; 0 for other names.
 std::int64_t attempt_in(const std::string& name) {
@@ -26,6 +34,15 @@ std::int64_t attempt_in(const std::string& name) {
 }
 
 }  // namespace
+
+// By name of the type, as the library asks for it.
+static void to_json(LaunchJson& json, LaunchEnd end) {
+  json = name_of(end);
+}
+
+static void from_json(const LaunchJson& json, LaunchEnd& end) {
+  end = launch_end_named(json.get<std::string>()).value_or(LaunchEnd::Done);
+}
 
 fs::path launch_folder(const fs::path& store, const std::string& id) {
   return store / "launches" / id;
@@ -43,44 +60,18 @@ std::int64_t next_attempt(const fs::path& folder, const Fs& disk) {
   return last + 1;
 }
 
-std::string to_json(const LaunchRecord& r) {
-  return json_text(LaunchJson{{"schema", 1},
-                              {"launch", r.id},
-                              {"attempt", r.attempt},
-                              {"cells", r.cells},
-                              {"host", r.host},
-                              {"slurm_job", r.slurm_job},
-                              {"restart", r.restart},
-                              {"launcher", r.launcher},
-                              {"ranks", r.ranks},
-                              {"end", name_of(r.end)},
-                              {"code", r.code},
-                              {"cause", r.cause},
-                              {"seconds", r.seconds},
-                              {"log", r.log},
-                              {"last_words", r.last_words}},
-                   1);
+std::string to_json(const LaunchRecord& record) {
+  LaunchJson out = {{"schema", 1}};
+  put_members(out, record, kLaunchMembers);
+  return json_text(out, 1);
 }
 
 std::optional<LaunchRecord> launch_record(const std::string& json) {
   const LaunchJson j = parse_ordered_json_or_discard(json);
   try {
-    LaunchRecord r;
-    r.id = j.at("launch");
-    r.attempt = j.at("attempt");
-    r.cells = j.at("cells").get<std::vector<std::string>>();
-    r.host = j.at("host");
-    r.slurm_job = j.at("slurm_job");
-    r.restart = j.value("restart", std::int64_t{0});
-    r.launcher = j.at("launcher");
-    r.ranks = j.at("ranks");
-    r.end = launch_end_named(j.at("end").get<std::string>()).value_or(r.end);
-    r.code = j.at("code");
-    r.cause = j.value("cause", "");
-    r.seconds = j.at("seconds");
-    r.log = j.at("log");
-    r.last_words = j.at("last_words");
-    return r;
+    LaunchRecord out;
+    take_members(j, out, kLaunchMembers, {"restart", "cause"});
+    return out;
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;
   }

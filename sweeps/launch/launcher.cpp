@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <sstream>
+#include <iterator>
 #include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "core/base/enum_words.hpp"
 #include "core/base/error.hpp"
+#include "core/base/text_parts.hpp"
 
 namespace depthgrid {
 namespace {
@@ -50,7 +52,7 @@ std::int64_t nodes_for(const LaunchPlace& place, std::int64_t ranks, bool on_car
 }  // namespace
 
 std::string_view name_of(LauncherKind kind) noexcept {
-  return kLaunchers[static_cast<std::size_t>(kind)];
+  return enum_word(kLaunchers, kind);
 }
 
 LaunchPlace launch_place(const CellConfig& run) {
@@ -78,23 +80,17 @@ bool asks_for_mpi(const LaunchPlace& place) {
 }
 
 std::vector<std::string> mpi_kinds(const std::string& text) {
-  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789_,", kBlank = " \t\r";
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789_,";
   constexpr std::string_view kOwnName = "srun:", kVersions = "versions available:";
-  const auto cut = [&](std::string_view line) {
-    line.remove_prefix(std::min(line.find_first_not_of(kBlank), line.size()));
-    return line.substr(0, line.find_last_not_of(kBlank) + 1);
-  };
   std::vector<std::string> out;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    std::string_view kind = cut(line);
-    if (kind.starts_with(kOwnName)) kind = cut(kind.substr(kOwnName.size()));
+  for (const std::string& line : text_lines(text)) {
+    std::string kind = without_blanks(line);
+    if (kind.starts_with(kOwnName)) kind = without_blanks(kind.substr(kOwnName.size()));
     const std::size_t colon = kind.find(kVersions);
-    if (colon != kind.npos) kind = cut(kind.substr(colon + kVersions.size()));
+    if (colon != kind.npos) kind = without_blanks(kind.substr(colon + kVersions.size()));
     const bool words = kind.find_first_not_of(kLetters) == kind.npos;
     if (kind.empty() || !words) continue;  // "MPI plugin types are..."
-    std::istringstream each{std::string(kind)};
-    for (std::string one; std::getline(each, one, ',');) out.push_back(one);
+    std::ranges::move(split_at(kind, ','), std::back_inserter(out));
   }
   return out;
 }

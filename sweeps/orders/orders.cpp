@@ -1,15 +1,15 @@
 #include "sweeps/orders/orders.hpp"
 
-#include <algorithm>
-#include <iterator>
+#include <array>
 #include <set>
 #include <string>
-#include <tuple>
 #include <type_traits>
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/enum_words.hpp"
 #include "core/base/error.hpp"
+#include "core/base/json_members.hpp"
 #include "core/base/json_text.hpp"
 #include "core/config/sweep.hpp"
 
@@ -18,85 +18,74 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kModes[] = {"run", "prepare", "launch", "apart"};  // in the order of RunMode
+/// In the order of RunMode.
+constexpr std::array<std::string_view, 4> kModes = {"run", "prepare", "launch", "apart"};
 
 }  // namespace
 
 // By name of the type, as the library asks for it.
 static void to_json(Json& json, RunMode mode) {
-  json = kModes[static_cast<std::size_t>(mode)];
+  json = enum_word(kModes, mode);
 }
 
 static void from_json(const Json& json, RunMode& mode) {
   const std::string word = json;
-  const auto* const known = std::ranges::find(kModes, word);
-  if (known == std::end(kModes)) throw Error("order: unknown mode " + word);
-  mode = static_cast<RunMode>(known - std::begin(kModes));
+  const auto known = enum_of<RunMode>(kModes, word);
+  if (!known) throw Error("order: unknown mode " + word);
+  mode = *known;
 }
 
 // The members of each order, as they follow each other in the text.
 
 static constexpr auto members(const CellChoice*) {
   using O = CellChoice;
-  return std::tuple(std::pair("store", &O::store), std::pair("cell", &O::cell),
-                    std::pair("at", &O::at));
+  return json_members("store", &O::store, "cell", &O::cell, "at", &O::at);
 }
 
 static constexpr auto members(const RunOrder*) {
   using O = RunOrder;
-  return std::tuple(std::pair("file", &O::file), std::pair("store", &O::store),
-                    std::pair("set", &O::set), std::pair("yes", &O::yes),
-                    std::pair("progress", &O::progress), std::pair("only", &O::only),
-                    std::pair("rerun", &O::rerun), std::pair("mode", &O::mode),
-                    std::pair("cells", &O::cells), std::pair("board", &O::board),
-                    std::pair("hang", &O::hang), std::pair("shared_group", &O::shared_group));
+  return json_members("file", &O::file, "store", &O::store, "set", &O::set, "yes", &O::yes,
+                      "progress", &O::progress, "only", &O::only, "rerun", &O::rerun, "mode",
+                      &O::mode, "cells", &O::cells, "board", &O::board, "hang", &O::hang,
+                      "shared_group", &O::shared_group);
 }
 
 static constexpr auto members(const BenchOrder*) {
   using O = BenchOrder;
-  return std::tuple(std::pair("what", &O::what), std::pair("family", &O::family),
-                    std::pair("cells", &O::cells), std::pair("parameters", &O::parameters),
-                    std::pair("steps", &O::steps), std::pair("dump", &O::dump),
-                    std::pair("set", &O::set), std::pair("json", &O::json),
-                    std::pair("from", &O::from), std::pair("only", &O::only),
-                    std::pair("device", &O::device), std::pair("launches", &O::launches));
+  return json_members("what", &O::what, "family", &O::family, "cells", &O::cells, "parameters",
+                      &O::parameters, "steps", &O::steps, "dump", &O::dump, "set", &O::set, "json",
+                      &O::json, "from", &O::from, "only", &O::only, "device", &O::device,
+                      "launches", &O::launches);
 }
 
 static constexpr auto members(const ExportOrder*) {
   using O = ExportOrder;
-  return std::tuple(std::pair("from", &O::from), std::pair("layout", &O::layout),
-                    std::pair("out", &O::out), std::pair("json", &O::json));
+  return json_members("from", &O::from, "layout", &O::layout, "out", &O::out, "json", &O::json);
 }
 
 static constexpr auto members(const EvalOrder*) {
   using O = EvalOrder;
-  return std::tuple(std::pair("from", &O::from), std::pair("data", &O::data),
-                    std::pair("split", &O::split), std::pair("windows", &O::windows),
-                    std::pair("by_position", &O::by_position), std::pair("json", &O::json),
-                    std::pair("modes", &O::modes), std::pair("deciders", &O::deciders));
+  return json_members("from", &O::from, "data", &O::data, "split", &O::split, "windows",
+                      &O::windows, "by_position", &O::by_position, "json", &O::json, "modes",
+                      &O::modes, "deciders", &O::deciders);
 }
 
 static constexpr auto members(const ProbeOrder*) {
   using O = ProbeOrder;
-  return std::tuple(std::pair("store", &O::store), std::pair("cells", &O::cells),
-                    std::pair("probes", &O::probes), std::pair("at", &O::at),
-                    std::pair("set", &O::set), std::pair("command", &O::command),
-                    std::pair("json", &O::json));
+  return json_members("store", &O::store, "cells", &O::cells, "probes", &O::probes, "at", &O::at,
+                      "set", &O::set, "command", &O::command, "json", &O::json);
 }
 
 static constexpr auto members(const GenerateOrder*) {
   using O = GenerateOrder;
-  return std::tuple(std::pair("from", &O::from), std::pair("prompt", &O::prompt),
-                    std::pair("tokens", &O::tokens), std::pair("temperature", &O::temperature),
-                    std::pair("top_k", &O::top_k), std::pair("top_p", &O::top_p),
-                    std::pair("seed", &O::seed), std::pair("control", &O::control),
-                    std::pair("json", &O::json));
+  return json_members("from", &O::from, "prompt", &O::prompt, "tokens", &O::tokens, "temperature",
+                      &O::temperature, "top_k", &O::top_k, "top_p", &O::top_p, "seed", &O::seed,
+                      "control", &O::control, "json", &O::json);
 }
 
 static constexpr auto members(const TokensOrder*) {
   using O = TokensOrder;
-  return std::tuple(std::pair("store", &O::store), std::pair("cell", &O::cell),
-                    std::pair("sequences", &O::sequences));
+  return json_members("store", &O::store, "cell", &O::cell, "sequences", &O::sequences);
 }
 
 template <typename Order>
@@ -104,13 +93,12 @@ concept HasMembers = requires(const Order* order) { members(order); };
 
 template <HasMembers Order>
 static void to_json(Json& json, const Order& order) {
-  std::apply([&](const auto&... m) { ((json[m.first] = order.*m.second), ...); }, members(&order));
+  put_members(json, order, members(&order));
 }
 
 template <HasMembers Order>
 static void from_json(const Json& json, Order& order) {
-  std::apply([&](const auto&... m) { (json.at(m.first).get_to(order.*m.second), ...); },
-             members(&order));
+  take_members(json, order, members(&order));
 }
 
 template <typename Order>
@@ -179,7 +167,7 @@ std::string structure_request(const std::vector<const CellPlan*>& cells,
 
 double hang_of(const CellConfig& run) {
   if (run.null("resources.hang")) return -1;
-  return run.is_word("resources.hang") ? 0 : static_cast<double>(run.integer("resources.hang"));
+  return run.is_word("resources.hang") ? 0 : run.real("resources.hang");
 }
 
 }  // namespace depthgrid

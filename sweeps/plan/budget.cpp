@@ -20,9 +20,6 @@ namespace fs = std::filesystem;
 
 constexpr double kHour = 3600, kMiB = 1024.0 * 1024.0;
 
-std::string time_text(double seconds) {
-  return short_seconds(seconds);
-}
 std::string hours_text(double rank_seconds) {
   return fmt::format("{:.3g} h", rank_seconds / kHour);
 }
@@ -40,7 +37,7 @@ constexpr BudgetRow kBudgets[] = {
      [](const CellConfig& run, std::string_view leaf) {
        return static_cast<double>(seconds_of(run.word(leaf)).value());
      },
-     &BudgetUse::wall, time_text},
+     &BudgetUse::wall, short_seconds},
     {"budget.gpu_hours",
      [](const CellConfig& run, std::string_view leaf) { return run.real(leaf) * kHour; },
      &BudgetUse::rank_seconds, hours_text},
@@ -103,9 +100,9 @@ double predicted_bytes_of(const std::vector<CellPlan>& cells, const std::vector<
   double out = 0;
   for (std::size_t row = 0; row < cells.size(); ++row) {
     if (!wanted[row]) continue;
-    const auto cost = costs.find(cells[row].structure);
-    if (cost == costs.end()) return std::nan("");
-    out += predicted_stored_bytes(cells[row].config, cost->second.parameters, cost->second.probes);
+    const StructureCost* const cost = known_cost(costs, cells[row].structure);
+    if (cost == nullptr) return std::nan("");
+    out += predicted_stored_bytes(cells[row].config, cost->parameters, cost->probes);
   }
   return out;
 }

@@ -95,11 +95,11 @@ FusedJob make_job(const JobGroup& group, std::vector<std::size_t> rows,
   for (const std::size_t row : rows) {
     ids.push_back(cells[row].id);
     job.predicted_seconds += cells[row].seconds;
+    job.depth = std::max(job.depth, cells[row].depth);
   }
   job.id = job_id(ids);
   job.structure = group.structure;
   job.ranks = group.team.ranks;
-  for (const std::size_t row : rows) job.depth = std::max(job.depth, cells[row].depth);
   job.why = reason(group, rows.size(), options);
   if (!group.team.why.empty()) job.why += "; " + group.team.why;
   job.predicted_seconds = team_seconds(job.predicted_seconds, job.ranks);
@@ -170,16 +170,12 @@ std::map<std::string, std::string> labels(const std::vector<CellPlan>& cells,
 
 PackingOptions packing_options(const CellConfig& config, std::int64_t teams) {
   PackingOptions options;
-  const Value& fuse = config.at("packing.fuse");
-  if (const auto* n = fuse.get_if<std::int64_t>()) {
-    options.fuse = *n;
-  } else {
-    options.fuse = config.word("packing.fuse") == "off" ? 1 : 0;
-  }
+  const bool by_word = config.is_word("packing.fuse");
+  options.fuse =
+      by_word ? (config.word("packing.fuse") == "off" ? 1 : 0) : config.integer("packing.fuse");
   options.order = config.word("packing.order") == "file" ? JobOrder::File : JobOrder::LongestFirst;
-  const Value& ranks = config.at("resources.ranks_per_job");
-  if (const auto* n = ranks.get_if<std::int64_t>()) options.ranks_per_job = *n;
   options.auto_ranks = config.is_word("resources.ranks_per_job");
+  if (!options.auto_ranks) options.ranks_per_job = config.integer("resources.ranks_per_job");
   if (!config.null("resources.max_cell_time")) {
     options.cell_seconds =
         static_cast<double>(seconds_of(config.word("resources.max_cell_time")).value());
@@ -207,10 +203,7 @@ std::vector<FusedJob> plan_jobs(const std::vector<JobCell>& cells, const std::ve
     if (fresh) groups.emplace_back().structure = cells[row].structure;
     groups[at->second].cells.push_back(row);
   }
-  const auto cost_of = [&](const JobGroup& group) {
-    const auto at = costs.find(group.structure);
-    return at == costs.end() ? nullptr : &at->second;
-  };
+  const auto cost_of = [&](const JobGroup& group) { return known_cost(costs, group.structure); };
   for (JobGroup& group : groups) {
     const double seconds = cells[group.cells[0]].seconds;
     group.seconds = seconds > 0 ? seconds : 1;  // NaN too
@@ -259,11 +252,11 @@ std::vector<JobCell> job_cells(const std::vector<CellPlan>& cells, const CostTab
   std::vector<JobCell> out;
   out.reserve(cells.size());
   for (const CellPlan& cell : cells) {
-    const auto cost = costs.find(cell.structure);
+    const StructureCost* const cost = known_cost(costs, cell.structure);
     out.push_back({cell.id, cell.structure,
-                   cost == costs.end() ? kNaN : predicted_cell_seconds(cell.config, cost->second),
+                   cost == nullptr ? kNaN : predicted_cell_seconds(cell.config, *cost),
                    start_cell(cell.config).value_or(""), start_depth(cell.config),
-                   cost == costs.end() ? kNaN : training_operations(cell.config, cost->second)});
+                   cost == nullptr ? kNaN : training_operations(cell.config, *cost)});
   }
   return out;
 }
@@ -285,10 +278,10 @@ std::int64_t equal_teams(const std::vector<CellPlan>& cells, const PackingOption
   if (!options.auto_ranks) return most;
   const TeamLimits limits{options.ranks(), options.cell_seconds, options.memory_bytes};
   for (const CellPlan& cell : cells) {
-    const auto cost = costs.find(cell.structure);
-    if (cost == costs.end()) continue;
-    const double alone = training_operations(cell.config, cost->second) / nominal_rate(options);
-    most = std::max(most, team_size(alone, &cost->second, limits).ranks);
+    const StructureCost* const cost = known_cost(costs, cell.structure);
+    if (cost == nullptr) continue;
+    const double alone = training_operations(cell.config, *cost) / nominal_rate(options);
+    most = std::max(most, team_size(alone, cost, limits).ranks);
   }
   return most;
 }

@@ -37,10 +37,10 @@ std::vector<MissingLooks> missing_looks(const Sweep& sweep, const CostTable& cos
   const Store store = Store::open(folder);
   for (std::size_t row = 0; row < sweep.cells.size(); ++row) {
     const CellPlan& cell = sweep.cells[row];
-    const auto cost = costs.find(cell.structure);
-    if (cost == costs.end() || cost->second.probes.empty() || !store.completed(cell.id)) continue;
+    const StructureCost* const cost = known_cost(costs, cell.structure);
+    if (cost == nullptr || cost->probes.empty() || !store.completed(cell.id)) continue;
     const std::set<std::string> seen = recorded_probes(store.cell_path(cell.id), store.fs());
-    for (const ProbeCost& probe : cost->second.probes) {
+    for (const ProbeCost& probe : cost->probes) {
       if (seen.contains(probe.name)) continue;
       auto at = std::ranges::find(out, probe.name, &MissingLooks::probe);
       if (at == out.end()) at = out.insert(at, MissingLooks{probe.name, {}});
@@ -60,8 +60,7 @@ std::string missing_looks_text(const MissingLooks& missing, const Sweep& sweep,
   if (missing.cells.size() > kNamed) names += "; …";
   return fmt::format(
       "{} is switched on, but has not looked at {} finished cell{} ({}): `depthgrid probe {} "
-      "--probe "
-      "{}` looks at their stored checkpoints, `run --rerun CELL` trains again",
+      "--probe {}` looks at their stored checkpoints, `run --rerun CELL` trains again",
       missing.probe, missing.cells.size(), missing.cells.size() == 1 ? "" : "s", names,
       shell_word(folder.string()), missing.probe);
 }
@@ -87,10 +86,8 @@ std::string other_looks_text(const Sweep& sweep, const std::filesystem::path& fo
   if (cells == 0) return {};
   return fmt::format(
       "probes looked at {} finished cell{} by other leaves than the file's ({}{}): sweep.h5 says "
-      "so "
-      "in look_settings; `depthgrid probe {}` looks at their stored checkpoints by the file's, "
-      "`run "
-      "--rerun CELL` trains again",
+      "so in look_settings; `depthgrid probe {}` looks at their stored checkpoints by the file's, "
+      "`run --rerun CELL` trains again",
       cells, cells == 1 ? "" : "s", first, cells == 1 ? "" : "; …", shell_word(folder.string()));
 }
 
@@ -110,11 +107,10 @@ std::vector<std::string> blind_probes(const Sweep& sweep, const CostTable& costs
     for (const CellPlan& cell : sweep.cells) {
       if (!asked(cell.config, leaf)) continue;
       given = true;
-      const auto cost = costs.find(cell.structure);
-      const bool known = cost != costs.end() && cost->second.seconds_per_cell_step > 0;
+      const StructureCost* const cost = known_cost(costs, cell.structure);
+      const bool known = cost != nullptr && cost->seconds_per_cell_step > 0;
       seen = seen || !known ||
-             std::ranges::find(cost->second.probes, name, &ProbeCost::name) !=
-                 cost->second.probes.end();
+             std::ranges::find(cost->probes, name, &ProbeCost::name) != cost->probes.end();
     }
     if (given && !seen) {
       out.push_back(fmt::format(

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include <nlohmann/json.hpp>
 
@@ -13,11 +12,7 @@
 namespace depthgrid {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json number(double value) {
-  return std::isnan(value) ? Json() : Json(value);
-}
+using Json = nlohmann::ordered_json;  // numbers that are not known, NaN, become null
 
 Json cell_json(const CellPlan& cell, CellStatus status) {
   const std::string start = start_identity(cell.config);
@@ -47,8 +42,7 @@ Json structure_json(const StructureCost& cost, const std::vector<CellPlan>& cell
   for (const ProbeCost& probe : cost.probes) probes.push_back(probe_json(probe));
   return {
       {"structure", cost.structure},
-      {"cells", std::count_if(cells.begin(), cells.end(),
-                              [&](const CellPlan& c) { return c.structure == cost.structure; })},
+      {"cells", std::ranges::count(cells, cost.structure, &CellPlan::structure)},
       {"parameters", cost.parameters},
       {"parameter_groups", groups},
       {"flops_per_token", cost.flops_per_token},
@@ -75,25 +69,16 @@ Json match_json(const std::vector<MatchedWidth>& widths) {
 Json job_json(const FusedJob& job, const Sweep& sweep, const CostTable& costs) {
   Json cells = Json::array();
   for (const std::size_t row : job.cells) cells.push_back(sweep.cells[row].id);
-  const auto cost = costs.find(job.structure);
+  const StructureCost* const cost = known_cost(costs, job.structure);
   return {{"id", job.id},
           {"cells", cells},
           {"ranks", job.ranks},
           {"structure", job.structure},
-          {"parameters_per_cell", cost == costs.end() ? Json() : Json(cost->second.parameters)},
-          {"predicted_seconds", number(job.predicted_seconds)},
-          {"predicted_bytes", number(job.predicted_bytes)},
+          {"parameters_per_cell", cost == nullptr ? Json() : Json(cost->parameters)},
+          {"predicted_seconds", job.predicted_seconds},
+          {"predicted_bytes", job.predicted_bytes},
           {"after", job.after},
           {"why", job.why}};
-}
-
-/// Bytes stored for the cells that are still to be trained; NaN if the costs of one are unknown.
-double stored_by_sweep(const Sweep& sweep, const PlanReport& report) {
-  std::vector<bool> wanted;
-  for (const CellStatus status : report.status) {
-    wanted.push_back(!is_result(status) && status != CellStatus::Cancelled);
-  }
-  return predicted_bytes_of(sweep.cells, wanted, report.costs);
 }
 
 }  // namespace
@@ -105,33 +90,32 @@ std::string plan_json(const Sweep& sweep, const PlanReport& report) {
   }
   Json structures = Json::array();
   for (const CellPlan* cell : first_of_each_structure(sweep.cells)) {
-    const auto cost = report.costs.find(cell->structure);
-    if (cost == report.costs.end()) continue;
-    structures.push_back(structure_json(cost->second, sweep.cells));
+    const StructureCost* const cost = known_cost(report.costs, cell->structure);
+    if (cost != nullptr) structures.push_back(structure_json(*cost, sweep.cells));
   }
   Json jobs = Json::array();
   for (const FusedJob& job : report.jobs) jobs.push_back(job_json(job, sweep, report.costs));
   Json notes = sweep.notes;
   for (const std::string& note : report.notes) notes.push_back(note);
-  Json out = {
-      {"schema", 1},
-      {"sweep", sweep.name},
-      {"id", sweep.id},
-      {"file", sweep.file},
-      {"store", report.store},
-      {"teams", report.packing.teams},
-      {"done", std::count_if(report.status.begin(), report.status.end(), is_result)},
-      {"in_progress", report.growth.in_progress},
-      {"new", report.growth.fresh},
-      {"not_in_file", report.growth.absent},
-      {"predicted_seconds", number(predicted_makespan(report.jobs, report.packing.ranks()))},
-      {"predicted_stored_bytes", number(stored_by_sweep(sweep, report))},
-      {"match", match_json(sweep.matched)},
-      {"separating_leaves", separating_leaves(sweep.cells)},
-      {"cells", cells},
-      {"structures", structures},
-      {"jobs", jobs},
-      {"notes", notes}};
+  Json out = {{"schema", 1},
+              {"sweep", sweep.name},
+              {"id", sweep.id},
+              {"file", sweep.file},
+              {"store", report.store},
+              {"teams", report.packing.teams},
+              {"done", std::count_if(report.status.begin(), report.status.end(), is_result)},
+              {"in_progress", report.growth.in_progress},
+              {"new", report.growth.fresh},
+              {"not_in_file", report.growth.absent},
+              {"predicted_seconds", predicted_makespan(report.jobs, report.packing.ranks())},
+              {"predicted_stored_bytes",
+               predicted_bytes_of(sweep.cells, to_train(report.status), report.costs)},
+              {"match", match_json(sweep.matched)},
+              {"separating_leaves", separating_leaves(sweep.cells)},
+              {"cells", cells},
+              {"structures", structures},
+              {"jobs", jobs},
+              {"notes", notes}};
   if (!report.simulation_json.empty())
     out["simulation"] = parse_ordered_json(report.simulation_json);
   return json_text(out, 2) + "\n";

@@ -25,7 +25,10 @@ struct PlanReport {
   std::string simulation_json = {};
 };
 
-/// Plans what `run` would train: every cell without a result.
+/// Whether a run would train cells with these: all without a result, but those of cancelled ones.
+std::vector<bool> to_train(const std::vector<CellStatus>& status);
+
+/// Plans what `run` would train.
 PlanReport make_plan_report(const Sweep& sweep, std::string store, std::vector<CellStatus> status,
                             const PackingOptions& packing, CostTable costs,
                             std::vector<std::string> notes);

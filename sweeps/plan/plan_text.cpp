@@ -17,8 +17,8 @@ namespace depthgrid {
 namespace {
 
 std::string parameters(const CostTable& costs, const std::string& structure) {
-  const auto at = costs.find(structure);
-  return at == costs.end() ? "-" : grouped(at->second.parameters);
+  const StructureCost* const cost = known_cost(costs, structure);
+  return cost == nullptr ? "-" : grouped(cost->parameters);
 }
 
 /// Jobs that differ only in their cells: one line of the table.
@@ -55,15 +55,8 @@ std::string first_and_last(const Sweep& sweep, const JobLine& line) {
 
 /// One line for all jobs that are equal but for their cells.
 Table job_table(const Sweep& sweep, const PlanReport& report) {
-  Table table{{{"job"},
-               {"cells/job", Align::Right},
-               {"ranks", Align::Right},
-               {"parameters", Align::Right},
-               {"time/job", Align::Right},
-               {"memory/job", Align::Right},
-               {"cells"},
-               {"why"}},
-              {}};
+  Table table = titled_table(
+      {"job", ">cells/job", ">ranks", ">parameters", ">time/job", ">memory/job", "cells", "why"});
   for (const JobLine& line : job_lines(report)) {
     std::vector<std::string>& row = table.rows.emplace_back(line.texts);
     row.insert(row.end() - 1, first_and_last(sweep, line));
@@ -75,23 +68,14 @@ Table job_table(const Sweep& sweep, const PlanReport& report) {
 
 Table structure_table(const Sweep& sweep, const CostTable& costs) {
   std::map<std::string, std::size_t> counts;
-  std::vector<std::string> order;
-  for (const CellPlan& cell : sweep.cells) {
-    if (counts[cell.structure]++ == 0) order.push_back(cell.structure);
-  }
-  Table table{{{"structure"},
-               {"cells", Align::Right},
-               {"parameters", Align::Right},
-               {"FLOPs/token", Align::Right},
-               {"memory/cell", Align::Right},
-               {"time/step", Align::Right},
-               {"fused at most", Align::Right},
-               {"rank of time features", Align::Right}},
-              {}};
-  for (const std::string& key : order) {
-    const auto at = costs.find(key);
-    if (at == costs.end()) continue;
-    const StructureCost& c = at->second;
+  for (const CellPlan& cell : sweep.cells) ++counts[cell.structure];
+  Table table = titled_table({"structure", ">cells", ">parameters", ">FLOPs/token", ">memory/cell",
+                              ">time/step", ">fused at most", ">rank of time features"});
+  for (const CellPlan* cell : first_of_each_structure(sweep.cells)) {
+    const std::string& key = cell->structure;
+    const StructureCost* const cost = known_cost(costs, key);
+    if (cost == nullptr) continue;
+    const StructureCost& c = *cost;
     table.rows.push_back({key, std::to_string(counts[key]), grouped(c.parameters),
                           fmt::format("{:.4g}", c.flops_per_token), short_bytes(c.bytes_per_cell),
                           short_seconds(c.seconds_per_cell_step), std::to_string(c.max_fused),
@@ -102,19 +86,13 @@ Table structure_table(const Sweep& sweep, const CostTable& costs) {
 
 /// Probes of each structure, with their share of the time of the training's steps.
 Table probe_table(const Sweep& sweep, const CostTable& costs) {
-  Table table{{{"structure"},
-               {"probe"},
-               {"looks", Align::Right},
-               {"time/look", Align::Right},
-               {"of training", Align::Right},
-               {"stored/cell", Align::Right}},
-              {}};
+  Table table =
+      titled_table({"structure", "probe", ">looks", ">time/look", ">of training", ">stored/cell"});
   for (const CellPlan* cell : first_of_each_structure(sweep.cells)) {
-    const auto at = costs.find(cell->structure);
-    if (at == costs.end()) continue;
-    const double training =
-        static_cast<double>(cell->config.integer("train.steps")) * at->second.seconds_per_cell_step;
-    for (const ProbeCost& probe : at->second.probes) {
+    const StructureCost* const cost = known_cost(costs, cell->structure);
+    if (cost == nullptr) continue;
+    const double training = cell->config.real("train.steps") * cost->seconds_per_cell_step;
+    for (const ProbeCost& probe : cost->probes) {
       const double share = static_cast<double>(probe.looks) * probe.seconds / training;
       table.rows.push_back({cell->structure, probe.name, std::to_string(probe.looks),
                             short_seconds(probe.seconds),
@@ -145,7 +123,7 @@ Table cell_table(const Sweep& sweep, const PlanReport& report) {
     known[cell.id] = &cell;
     starts = starts || !start_identity(cell.config).empty();
   }
-  Table table{{{"cell"}, {"alias"}, {"status"}, {"parameters", Align::Right}, {"job"}}, {}};
+  Table table = titled_table({"cell", "alias", "status", ">parameters", "job"});
   if (starts) table.columns.push_back({"starts from"});
   for (std::size_t row = 0; row < sweep.cells.size(); ++row) {
     const CellPlan& cell = sweep.cells[row];
@@ -160,20 +138,22 @@ Table cell_table(const Sweep& sweep, const PlanReport& report) {
 
 }  // namespace
 
+std::vector<bool> to_train(const std::vector<CellStatus>& status) {
+  std::vector<bool> out;
+  for (const CellStatus s : status) out.push_back(!is_result(s) && s != CellStatus::Cancelled);
+  return out;
+}
+
 PlanReport make_plan_report(const Sweep& sweep, std::string store, std::vector<CellStatus> status,
                             const PackingOptions& packing, CostTable costs,
                             std::vector<std::string> notes) {
-  std::vector<bool> wanted;
-  for (const CellStatus s : status) {
-    wanted.push_back(!is_result(s) && s != CellStatus::Cancelled);
-  }
   if (const auto cancelled = std::ranges::count(status, CellStatus::Cancelled); cancelled > 0) {
     notes.push_back(
         fmt::format("{} cancelled cell{} left out; depthgrid retry makes {} pending again",
                     cancelled, cancelled == 1 ? " is" : "s are", cancelled == 1 ? "it" : "them"));
   }
   PlanReport report;
-  report.jobs = plan_jobs(sweep.cells, wanted, packing, costs);
+  report.jobs = plan_jobs(sweep.cells, to_train(status), packing, costs);
   report.store = std::move(store);
   report.status = std::move(status);
   report.packing = packing;

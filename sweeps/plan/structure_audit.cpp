@@ -2,14 +2,20 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/enum_words.hpp"
 #include "core/base/error.hpp"
+#include "core/base/grouped.hpp"
+#include "core/base/json_members.hpp"
 #include "core/base/json_text.hpp"
 #include "core/base/nan.hpp"
 #include "core/config/axis_labels.hpp"
 #include "core/config/presets.hpp"
+#include "sweeps/report/table.hpp"
 
 namespace depthgrid {
 namespace {
@@ -19,10 +25,15 @@ using Json = nlohmann::ordered_json;
 constexpr std::array<std::string_view, 5> kVerdicts = {"pass", "fail", "undecided", "skipped",
                                                        "off"};
 
+constexpr auto kParameters =
+    json_members("stored", &StructureAudit::parameters, "trainable", &StructureAudit::trainable,
+                 "effective", &StructureAudit::effective);
+constexpr auto kMode = json_members("name", &AuditMode::name, "causal", &AuditMode::causal,
+                                    "reason", &AuditMode::reason);
+
 AuditVerdict verdict_of(const std::string& name) {
-  const auto at = std::ranges::find(kVerdicts, name);
-  if (at == kVerdicts.end()) throw Error("audit: unknown verdict '" + name + "'");
-  return static_cast<AuditVerdict>(at - kVerdicts.begin());
+  if (const auto known = enum_of<AuditVerdict>(kVerdicts, name)) return *known;
+  throw Error("audit: unknown verdict '" + name + "'");
 }
 
 double number_of(const Json& j) {
@@ -32,20 +43,17 @@ double number_of(const Json& j) {
 Json parameters_json(const StructureAudit& a) {
   Json modules = Json::object();
   for (const auto& [name, count] : a.modules) modules[name] = count;
-  return {{"stored", a.parameters},
-          {"trainable", a.trainable},
-          {"effective", a.effective},
-          {"closed_form", a.closed_form ? Json(*a.closed_form) : Json()},
-          {"flops_per_token", a.flops_per_token},
-          {"modules", modules}};
+  Json out = object_of<Json>(a, kParameters);
+  out["closed_form"] = a.closed_form ? Json(*a.closed_form) : Json();
+  out["flops_per_token"] = a.flops_per_token;
+  out["modules"] = std::move(modules);
+  return out;
 }
 
 Json audit_json(const StructureAudit& a) {
   Json modes = Json::array(), dead = Json::array(), checks = Json::array();
   Json deviations = Json::array(), changed = Json::array();
-  for (const AuditMode& m : a.modes) {
-    modes.push_back({{"name", m.name}, {"causal", m.causal}, {"reason", m.reason}});
-  }
+  for (const AuditMode& m : a.modes) modes.push_back(object_of<Json>(m, kMode));
   for (const auto& [name, reason] : a.dead) dead.push_back({{"name", name}, {"reason", reason}});
   for (const PresetDeviation& d : preset_deviations(a.preset)) {
     deviations.push_back({{"what", d.what}, {"published", d.published}, {"here", d.here}});
@@ -83,15 +91,11 @@ StructureAudit audit_of(const Json& j) {
     a.changed.push_back({c.at("leaf"), json_text(c.at("preset")), json_text(c.at("here"))});
   }
   const Json& p = j.at("parameters");
-  a.parameters = p.at("stored");
-  a.trainable = p.at("trainable");
-  a.effective = p.at("effective");
+  take_members(p, a, kParameters);
   if (p.at("closed_form").is_number()) a.closed_form = p.at("closed_form").get<std::int64_t>();
   a.flops_per_token = p.at("flops_per_token");
   for (const auto& [name, count] : p.at("modules").items()) a.modules.emplace_back(name, count);
-  for (const Json& m : j.at("modes")) {
-    a.modes.push_back({m.at("name"), m.at("causal"), m.at("reason")});
-  }
+  for (const Json& m : j.at("modes")) take_members(m, a.modes.emplace_back(), kMode);
   for (const Json& d : j.at("dead_parameters")) a.dead.emplace_back(d.at("name"), d.at("reason"));
   for (const Json& c : j.at("checks")) {
     a.checks.push_back({c.at("name"), verdict_of(c.at("verdict")), number_of(c.at("value")),
@@ -119,10 +123,38 @@ std::string key_of(const std::vector<const CellConfig*>& cells) {
   return json_text(all);
 }
 
+std::string shown(double value) {
+  if (std::isnan(value)) return "-";
+  const bool whole = std::floor(value) == value && std::abs(value) < 1e15;
+  return whole ? grouped(static_cast<std::int64_t>(value)) : fmt::format("{:.5g}", value);
+}
+
+std::string verdict_text(const AuditResult& check, const AuditLevels& levels) {
+  const auto level = levels.find(check.name);
+  const bool warns = level != levels.end() && level->second == AuditLevel::Warn;
+  if (check.verdict == AuditVerdict::Fail) return warns ? "fail (warning)" : "FAIL";
+  return std::string(name_of(check.verdict));
+}
+
+std::string modules_text(const StructureAudit& a) {
+  Table table = titled_table({"  module", ">parameters"});
+  for (const auto& [name, count] : a.modules) table.rows.push_back({"  " + name, grouped(count)});
+  return text_of(table);
+}
+
+std::string modes_text(const StructureAudit& a) {
+  std::string text;
+  for (const AuditMode& m : a.modes) {
+    text += (text.empty() ? "modes: " : ", ") + m.name +
+            (m.causal ? " causal" : " looks ahead (" + m.reason + ")");
+  }
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string_view name_of(AuditVerdict verdict) noexcept {
-  return kVerdicts[static_cast<std::size_t>(verdict)];
+  return enum_word(kVerdicts, verdict);
 }
 
 AuditLevels audit_levels(const CellConfig& run) {
@@ -190,6 +222,31 @@ void cache_audit(const AnswerCache& cache, const std::vector<const CellConfig*>&
     return check.verdict == AuditVerdict::Off || check.verdict == AuditVerdict::Skipped;
   });
   cache.keep(key_of(cells), audits_json({audit}));
+}
+
+std::string audit_text(const StructureAudit& a, const AuditLevels& levels) {
+  std::string text = fmt::format("structure {}, family {}{}\n", a.structure, a.family,
+                                 a.preset.empty() ? "" : ", preset " + a.preset);
+  text += fmt::format(
+      "parameters: {} stored ({}), {} trainable, {} effective; {} FLOPs per token, forward\n",
+      grouped(a.parameters),
+      a.closed_form ? "closed form " + grouped(*a.closed_form) : "no closed form known",
+      grouped(a.trainable), grouped(a.effective), shown(a.flops_per_token));
+  text += modules_text(a) + modes_text(a);
+  for (const auto& [name, reason] : a.dead) text += "dead: " + name + " (" + reason + ")\n";
+  for (const PresetChange& c : a.changed) {
+    text +=
+        fmt::format("not the preset's: {} is {}, the preset has {}\n", c.leaf, c.here, c.preset);
+  }
+  for (const PresetDeviation& d : preset_deviations(a.preset)) {
+    text += fmt::format("deviation, {}: published: {}; here: {}\n", d.what, d.published, d.here);
+  }
+  Table table = titled_table({"check", "verdict", ">value", ">threshold", "note"});
+  for (const AuditResult& c : a.checks) {
+    table.rows.push_back(
+        {c.name, verdict_text(c, levels), shown(c.value), shown(c.threshold), c.note});
+  }
+  return text + text_of(table) + fmt::format("audited in {}\n", short_seconds(a.seconds));
 }
 
 }  // namespace depthgrid

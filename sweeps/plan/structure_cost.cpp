@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/json_members.hpp"
 #include "core/base/json_text.hpp"
 #include "core/config/axis_labels.hpp"
 #include "core/config/facts/gathered_execution.hpp"
@@ -17,36 +18,36 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+using C = StructureCost;
+constexpr auto kCounts = json_members("structure", &C::structure, "parameters", &C::parameters);
+constexpr auto kCosts = json_members(
+    "flops_per_token", &C::flops_per_token, "fixed_bytes", &C::fixed_bytes, "bytes_per_cell",
+    &C::bytes_per_cell, "activation_bytes_per_cell", &C::activation_bytes_per_cell,
+    "moment_bytes_per_cell", &C::moment_bytes_per_cell, "seconds_per_cell_step",
+    &C::seconds_per_cell_step, "seconds_per_eval_token", &C::seconds_per_eval_token, "max_fused",
+    &C::max_fused, "depends_on_h", &C::depends_on_h);
+
 StructureCost cost_of(const Json& j) {
   StructureCost c;
-  c.structure = j.at("structure").get<std::string>();
-  c.parameters = j.at("parameters").get<std::int64_t>();
+  take_members(j, c, kCounts);
+  take_members(j, c, kCosts,
+               {"fixed_bytes", "activation_bytes_per_cell", "moment_bytes_per_cell",
+                "seconds_per_eval_token", "depends_on_h"});
   if (j.contains("parameter_groups")) {
     for (const auto& [group, count] : j["parameter_groups"].items()) {
       c.parameter_groups.emplace_back(group, count.get<std::int64_t>());
     }
   }
-  c.flops_per_token = j.at("flops_per_token").get<double>();
   if (j.contains("student_flops")) {
     const Json& s = j["student_flops"];
     c.student_flops = StudentFlops{s.at(0), s.at(1), s.at(2)};
   }
-  c.fixed_bytes = j.value("fixed_bytes", 0.0);
-  c.bytes_per_cell = j.at("bytes_per_cell").get<double>();
-  c.activation_bytes_per_cell = j.value("activation_bytes_per_cell", 0.0);
-  c.moment_bytes_per_cell = j.value("moment_bytes_per_cell", 0.0);
-  c.seconds_per_cell_step = j.at("seconds_per_cell_step").get<double>();
-  c.seconds_per_eval_token = j.value("seconds_per_eval_token", 0.0);
-  c.max_fused = j.at("max_fused").get<std::int64_t>();
-  c.depends_on_h = j.value("depends_on_h", false);
   for (const Json& t : j.value("tensors", Json::array())) {
-    c.tensors.push_back({t.at(0).get<std::string>(), t.at(1).get<std::vector<std::int64_t>>(),
-                         t.at(2).get<std::string>()});
+    c.tensors.push_back({t.at(0), t.at(1), t.at(2)});
   }
   for (const Json& p : j.value("probes", Json::array())) {
-    c.probes.push_back({p.at(0).get<std::string>(), p.at(1).get<std::int64_t>(),
-                        p.at(2).get<double>(), p.at(3).get<double>(),
-                        p.size() > 4 ? p.at(4).get<double>() : 0});
+    const double bytes = p.size() > 4 ? p.at(4).get<double>() : 0;
+    c.probes.push_back({p.at(0), p.at(1), p.at(2), p.at(3), bytes});
   }
   if (j.contains("time_feature_rank") && j["time_feature_rank"].is_number()) {
     c.time_feature_rank = j["time_feature_rank"].get<std::int64_t>();
@@ -104,13 +105,12 @@ double calibration_passes(const CellConfig& config) {
 double evaluated_windows(const CellConfig& config, double windows, double splits, bool final) {
   double out = windows * splits;
   if (!facts_of(config.word("model.family")).skips) return out;
-  const auto length = static_cast<double>(config.integer("data.seq_len"));
+  const double length = config.real("data.seq_len");
   const std::optional<std::int64_t> few = config.integer_if("eval.mode_windows");
   if (!final && few) windows = std::min(windows, static_cast<double>(*few));
   out += windows * mode_passes(config);
-  const double held_out = std::max(
-      1.0,
-      std::floor(static_cast<double>(config.integer("model.tdt.calibration_tokens")) / length));
+  const double held_out =
+      std::max(1.0, std::floor(config.real("model.tdt.calibration_tokens") / length));
   out += calibration_passes(config) * (final ? held_out : std::min(windows, held_out));
   return out;
 }
@@ -132,7 +132,7 @@ double periodic_tokens(const CellConfig& config) {
       times * evaluated_windows(config, number_or_zero(config, "eval.windows"), splits, false);
   constexpr double kPublishedWindows = 80;
   if (config.word("eval.protocol") == "published_1") windows += times * kPublishedWindows;
-  return windows * static_cast<double>(config.integer("data.seq_len"));
+  return windows * config.real("data.seq_len");
 }
 
 /// Tokens of the final evaluation, if eval.final_windows bounds it.
@@ -140,7 +140,7 @@ double final_tokens(const CellConfig& config) {
   const double windows =
       evaluated_windows(config, number_or_zero(config, "eval.final_windows"),
                         static_cast<double>(config.words("eval.final_splits").size()), true);
-  return windows * static_cast<double>(config.integer("data.seq_len"));
+  return windows * config.real("data.seq_len");
 }
 
 /// What a step costs beside one on windows of text: prompts are short; further terms of the loss
@@ -148,7 +148,7 @@ double final_tokens(const CellConfig& config) {
 double step_share(const CellConfig& config) {
   constexpr double kPromptTokens = 16, kForward = 1.0 / 3;  // of forward and backward
   if (config.word("train.task") == "steering") {
-    return std::min(1.0, kPromptTokens / static_cast<double>(config.integer("data.seq_len")));
+    return std::min(1.0, kPromptTokens / config.real("data.seq_len"));
   }
   if (config.word("train.task") != "control") return 1;
   const auto uses = [&](const char* term) { return config.real(term) > 0 ? 1.0 : 0.0; };
@@ -159,15 +159,20 @@ double step_share(const CellConfig& config) {
 
 }  // namespace
 
+const StructureCost* known_cost(const CostTable& costs, const std::string& structure) {
+  const auto at = costs.find(structure);
+  return at == costs.end() ? nullptr : &at->second;
+}
+
 double final_passes(const CellConfig& config) {
   if (config.word("train.task") != "control") return 1;
-  return 5 + 2 * static_cast<double>(config.integer("model.control.dim"));
+  return 5 + 2 * config.real("model.control.dim");
 }
 
 double expected_flops(const StructureCost& cost, const CellConfig& config) {
   const std::optional<std::int64_t> k = capacity_count(config.by_path());
   if (!k || !cost.student_flops) return cost.flops_per_token;
-  const auto tokens = static_cast<double>(config.integer("data.seq_len"));
+  const double tokens = config.real("data.seq_len");
   return cost.student_flops->at(static_cast<double>(*k) / tokens);
 }
 
@@ -179,7 +184,7 @@ PredictedTime& PredictedTime::operator+=(const PredictedTime& other) {
 }
 
 PredictedTime predicted_times(const CellConfig& config, const StructureCost& cost) {
-  const auto steps = static_cast<double>(config.integer("train.steps"));
+  const double steps = config.real("train.steps");
   PredictedTime out{steps * cost.seconds_per_cell_step * step_share(config), 0, kSecondsPerCell};
   out.training += periodic_tokens(config) * cost.seconds_per_eval_token;
   for (const ProbeCost& probe : cost.probes) {
@@ -207,15 +212,14 @@ double stored_bytes(const ProbeCost& probe) {
 
 double predicted_stored_bytes(const CellConfig& config, std::int64_t parameters,
                               const std::vector<ProbeCost>& probes) {
-  const auto steps = static_cast<double>(config.integer("train.steps"));
+  const double steps = config.real("train.steps");
   double evals = 1 + (config.flag("eval.at_start") ? 1 : 0);
   if (!config.null("eval.every")) {
-    evals = std::ceil(steps / static_cast<double>(config.integer("eval.every"))) + evals - 1;
+    evals = std::ceil(steps / config.real("eval.every")) + evals - 1;
   }
   auto eval_numbers = static_cast<double>(row_numbers("eval_step"));
   if (config.flag("eval.by_position")) {
-    eval_numbers += static_cast<double>(kSplitNames.size()) *
-                    static_cast<double>(config.integer("data.seq_len"));
+    eval_numbers += static_cast<double>(kSplitNames.size()) * config.real("data.seq_len");
   }
   const double numbers = steps * static_cast<double>(row_numbers("step")) + evals * eval_numbers;
   const double journal = (steps + evals) * kFrame + numbers * kNumber;
@@ -250,34 +254,18 @@ std::string costs_json(const CostTable& costs) {
   for (const auto& [key, c] : costs) {
     Json groups = Json::object();
     for (const auto& [group, count] : c.parameter_groups) groups[group] = count;
-    structures.push_back(
-        {{"structure", key},
-         {"parameters", c.parameters},
-         {"parameter_groups", groups},
-         {"flops_per_token", c.flops_per_token},
-         {"fixed_bytes", c.fixed_bytes},
-         {"bytes_per_cell", c.bytes_per_cell},
-         {"activation_bytes_per_cell", c.activation_bytes_per_cell},
-         {"moment_bytes_per_cell", c.moment_bytes_per_cell},
-         {"seconds_per_cell_step", c.seconds_per_cell_step},
-         {"seconds_per_eval_token", c.seconds_per_eval_token},
-         {"max_fused", c.max_fused},
-         {"depends_on_h", c.depends_on_h},
-         {"time_feature_rank", c.time_feature_rank < 0 ? Json() : Json(c.time_feature_rank)}});
+    Json& out = structures.emplace_back(object_of<Json>(c, kCounts));
+    out["structure"] = key;
+    out["parameter_groups"] = std::move(groups);
+    put_members(out, c, kCosts);
+    out["time_feature_rank"] = c.time_feature_rank < 0 ? Json() : Json(c.time_feature_rank);
     if (const auto& s = c.student_flops) {
-      structures.back()["student_flops"] = {s->always, s->products, s->attention};
+      out["student_flops"] = {s->always, s->products, s->attention};
     }
-    if (!c.probes.empty()) {
-      Json probes = Json::array();
-      for (const ProbeCost& p : c.probes) {
-        probes.push_back({p.name, p.looks, p.seconds, p.numbers, p.bytes});
-      }
-      structures.back()["probes"] = std::move(probes);
+    for (const ProbeCost& p : c.probes) {
+      out["probes"].push_back({p.name, p.looks, p.seconds, p.numbers, p.bytes});
     }
-    if (c.tensors.empty()) continue;
-    Json tensors = Json::array();
-    for (const TensorInfo& t : c.tensors) tensors.push_back({t.name, t.shape, t.group});
-    structures.back()["tensors"] = std::move(tensors);
+    for (const TensorInfo& t : c.tensors) out["tensors"].push_back({t.name, t.shape, t.group});
   }
   return json_text(Json{{"schema", 1}, {"structures", structures}});
 }

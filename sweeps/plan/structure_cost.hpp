@@ -64,6 +64,8 @@ struct StructureCost {
 
 /// Costs by structure. A structure that is absent has unknown costs.
 using CostTable = std::map<std::string, StructureCost>;
+/// Null if they are unknown.
+const StructureCost* known_cost(const CostTable& costs, const std::string& structure);
 
 /// Forward operations per token of a cell of this structure in evaluation: where layers skip
 /// tokens, those of a student that executes the share given by the cell's capacity.

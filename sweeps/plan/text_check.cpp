@@ -23,10 +23,6 @@ std::vector<PinnedTexts> texts_of(const CellConfig& config) {
   return {{corpus, std::move(files)}, {corpus + ".test", config.names("data.test")}};
 }
 
-bool is_tokenised(const std::string& file, const std::string& format) {
-  return text_format(file, format) == TextFormat::Tokens;
-}
-
 }  // namespace
 
 std::vector<std::string> refused_texts(const Sweep& sweep, const Store& store) {
@@ -37,7 +33,9 @@ std::vector<std::string> refused_texts(const Sweep& sweep, const Store& store) {
     for (const PinnedTexts& texts : texts_of(cell.config)) {
       const auto& [name, files] = texts;
       const std::string& format = cell.config.word("data.format");
-      const auto tokenised = [&](const std::string& file) { return is_tokenised(file, format); };
+      const auto tokenised = [&](const std::string& file) {
+        return text_format(file, format) == TextFormat::Tokens;
+      };
       if (files.empty() || std::ranges::any_of(files, tokenised)) continue;
       if (!seen.insert(texts).second) continue;
       std::string why;

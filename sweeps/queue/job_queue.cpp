@@ -121,14 +121,12 @@ bool JobQueue::lost_meanwhile(std::size_t row, const Lease& lease) {
   }
   const auto failure = store_.newest_failure(id);
   if (!failure) return false;
-  if (failure->status == CellStatus::Cancelled) {
-    if (!is_cancelled(store_, id, lease.generation())) return false;
-    store_.publish_failure(id, lease.generation(), failure->status, failure->json);
-    return true;
-  }
-  if (failure->generation <= failed_before_[row]) return false;
+  const bool cancelled = failure->status == CellStatus::Cancelled;
+  const bool stands = cancelled ? is_cancelled(store_, id, lease.generation())
+                                : failure->generation > failed_before_[row];
+  if (!stands) return false;
   store_.publish_failure(id, lease.generation(), failure->status, failure->json);
-  given_up_[row] = true;
+  if (!cancelled) given_up_[row] = true;
   return true;
 }
 

@@ -62,6 +62,16 @@ std::vector<std::vector<std::string>> lines_of(const Table& table) {
 
 }  // namespace
 
+Table titled_table(std::initializer_list<std::string_view> titles) {
+  Table out;
+  for (const std::string_view title : titles) {
+    const bool right = title.starts_with('>');
+    out.columns.push_back(
+        {std::string(title.substr(right ? 1 : 0)), right ? Align::Right : Align::Left});
+  }
+  return out;
+}
+
 std::string text_of(const Table& table, Colour colour) {
   auto lines = lines_of(table);
   for (auto& fields : lines) {

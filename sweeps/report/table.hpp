@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace depthgrid {
@@ -21,6 +23,10 @@ struct Table {
   std::vector<TableColumn> columns;
   std::vector<std::vector<std::string>> rows;
 };
+
+/// A table without rows, with columns of these titles; those that begin with '>' are aligned to the
+/// right, and the sign is not shown.
+Table titled_table(std::initializer_list<std::string_view> titles);
 
 /// Whether a text may contain the escapes of a terminal.
 enum class Colour : std::uint8_t { No, Yes };

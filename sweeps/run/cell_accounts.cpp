@@ -69,12 +69,7 @@ CellAccounts::CellAccounts(const Store& store, AccountSources sources)
 
 CellAccount CellAccounts::of(std::size_t row) const {
   const CellSummary& cell = sources_.cells.cells[row];
-  CellAccount out{.id = cell.id,
-                  .alias = cell.alias,
-                  .status = cell.status,
-                  .step = cell.step,
-                  .steps = cell.steps,
-                  .training = training_};
+  CellAccount out = answered(row);
   if (cell.status == CellStatus::Running) {
     const std::filesystem::path folder = store_.cell_path(cell.id);
     const LeaseState lease = lease_state(folder, store_.fs());
@@ -83,14 +78,29 @@ CellAccount CellAccounts::of(std::size_t row) const {
     out.owner = {lease.owner, std::isfinite(since) ? iso_utc(since) : ""};
   }
   if (cell.status == CellStatus::Cancelled) out.cancel = cancel_of(cell.id);
+  add_notes(out, cell);
+  add_logs(out);
+  add_task_logs(out);
+  add_events(out);
+  return out;
+}
+
+CellAccount CellAccounts::answered(std::size_t row) const {
+  const CellSummary& cell = sources_.cells.cells[row];
+  CellAccount out{.id = cell.id,
+                  .alias = cell.alias,
+                  .status = cell.status,
+                  .step = cell.step,
+                  .steps = cell.steps,
+                  .training = training_};
   if (!is_result(cell.status)) {
     for (const LiveTask& task : sources_.queue) {
       if (has_cell(task.cells, cell.id)) out.task = task.queued;
     }
-    if (!out.cancel) out.failure = failure_of(cell.id);
+    if (cell.status != CellStatus::Cancelled) out.failure = failure_of(cell.id);
     const auto source = source_of(cell.id);
     if (source && sources_.cells.cells[*source].status != CellStatus::Completed) {
-      const CellAccount its = of(*source);  // a plan has no circles
+      const CellAccount its = answered(*source);  // a plan has no circles
       out.waits_for = {{its.id, its.alias, its.answer}};
       out.waits_for.insert(out.waits_for.end(), its.waits_for.begin(), its.waits_for.end());
       out.commands = its.commands;
@@ -98,10 +108,6 @@ CellAccount CellAccounts::of(std::size_t row) const {
   }
   out.answer = answer_of(out);
   add_commands(out, cell);
-  add_notes(out, cell);
-  add_logs(out);
-  add_task_logs(out);
-  add_events(out);
   return out;
 }
 

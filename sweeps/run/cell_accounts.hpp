@@ -40,6 +40,9 @@ class CellAccounts {
   CellAccount of(std::size_t row) const;
 
  private:
+  /// Its answer with what that rests on, and the commands: all that is said of a cell for the sake
+  /// of those which start from it.
+  CellAccount answered(std::size_t row) const;
   CellAnswer answer_of(const CellAccount& account) const;
   const StoredCell* planned(const CellId& id) const;  // null if no plan has it
   std::optional<std::size_t> source_of(const CellId& id) const;

@@ -11,6 +11,7 @@
 #include "core/base/machine.hpp"
 #include "core/base/nan.hpp"
 #include "core/base/processes.hpp"
+#include "core/base/text_parts.hpp"
 #include "core/config/text_form.hpp"
 #include "sweeps/launch/card_room.hpp"
 #include "sweeps/orders/orders.hpp"
@@ -107,10 +108,8 @@ double allocated_seconds() {
   if (job.empty()) return kNaN;
   const CommandAnswer left =
       real_processes().answer({"squeue", "-h", "-j", job, "-o", "%L"}, kToAnswer);
-  std::string text = left.code == 0 ? left.out : "";
-  text.erase(std::min(text.find_last_not_of(" \n") + 1, text.size()));
-  const auto seconds = seconds_of(text);  // "UNLIMITED" is no time
-  return seconds ? static_cast<double>(*seconds) : kNaN;
+  const auto seconds = seconds_of(left.code == 0 ? without_blanks(left.out) : "");
+  return seconds ? static_cast<double>(*seconds) : kNaN;  // "UNLIMITED" is no time
 }
 
 }  // namespace depthgrid

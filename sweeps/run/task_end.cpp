@@ -160,20 +160,25 @@ std::vector<NodeFault> faults_of_task(const Store& store, const std::vector<std:
 std::string leave_out_nodes(const Sweep& sweep, const Store& store, EventLog& events,
                             const std::filesystem::path& task_file,
                             const std::vector<NodeFault>& faults, const Scheduler& scheduler) {
+  std::vector<std::string> fresh;  // nodes of which these are the first faults
   for (const NodeFault& fault : faults) {
     if (record_node_fault(store.root(), fault, real_clock(), store.fs()) != 1) continue;
     events.add({.kind = SweepEventKind::NodeLeftOut,
                 .node = fault.node,
                 .message = fault.cause + ": " + fault.why});
-    const std::string problem = keep_waiting_away(scheduler, store.root());
-    if (problem.empty()) continue;
-    log(LogLevel::Warning,
-        fmt::format("what waits could not be kept away from node {}: {}", fault.node, problem));
+    fresh.push_back(fault.node);
   }
-  if (node_faults(store.root(), store.fs()).empty()) return {};
+  const std::vector<NodeFault> here = faults_here(scheduler, store.root());
+  const std::string problem = fresh.empty() ? "" : keep_waiting_away(scheduler, store.root(), here);
+  if (!problem.empty()) {
+    log(LogLevel::Warning, fmt::format("what waits could not be kept away from node {}: {}",
+                                       fmt::join(fresh, ", "), problem));
+  }
+  if (here.empty()) return {};
   const SbatchOrder order{.run = sweep.run, .words = words_of(store.root(), task_file)};
-  return sweep_fault_here(scheduler, store.root(), order.value(kPartitionOption).text,
-                          store.root().string());
+  return sweep_fault_on(
+      here, partitions_named(scheduler.partitions(), order.value(kPartitionOption).text),
+      store.root().string());
 }
 
 bool found_node_fault(const Store& store, const std::vector<std::string>& cells, EventLog& events) {

@@ -90,16 +90,8 @@ std::vector<ScalingRow> scaling_of(std::vector<JobCell> cells, const std::vector
 }
 
 std::string scaling_text(const std::vector<ScalingRow>& rows, Colour colour) {
-  Table table{{{"cluster"},
-               {"devices", Align::Right},
-               {"jobs", Align::Right},
-               {"time", Align::Right},
-               {"at least", Align::Right},
-               {"device hours", Align::Right},
-               {"idle", Align::Right},
-               {"lost hours", Align::Right},
-               {"restarts", Align::Right}},
-              {}};
+  Table table = titled_table({"cluster", ">devices", ">jobs", ">time", ">at least", ">device hours",
+                              ">idle", ">lost hours", ">restarts"});
   for (const ScalingRow& row : rows) {
     table.rows.push_back({row.cluster.size(), std::to_string(row.cluster.devices()),
                           std::to_string(row.jobs), time_text(row.makespan),
@@ -129,8 +121,7 @@ std::string scaling_json(const std::vector<ScalingRow>& rows) {
     const ClusterModel& model = row.cluster;
     out.push_back({{"nodes", model.nodes},
                    {"devices_per_node", model.devices_per_node},
-                   {"time_limit_seconds",
-                    std::isinf(model.time_limit) ? ScalingJson() : ScalingJson(model.time_limit)},
+                   {"time_limit_seconds", model.time_limit},  // infinite: null
                    {"preemptions_per_node_hour", model.preemptions_per_hour},
                    {"speed", model.speed},
                    {"launch_seconds", model.launch_seconds},

@@ -34,7 +34,7 @@ std::string word_in(const CellConfig& run, std::string_view leaf) {
 }
 
 std::int64_t threads_of(const CellConfig& run) {
-  return run.null("resources.threads") ? 1 : run.integer("resources.threads");
+  return run.integer_if("resources.threads").value_or(1);
 }
 
 /// A path in single quotes, for bash and for sbatch alike.
@@ -69,47 +69,36 @@ TaskRequest task_request(const CellConfig& run, const std::vector<std::string>& 
   }
   const std::string device = run.word("resources.device");
   out.nodes = run.integer("resources.nodes");
-  if (device != "cpu" && !run.null("resources.gpus")) {
-    out.gpus = run.integer("resources.gpus");
-  } else if (device == "cuda") {
-    out.gpus = 1;
+  if (device != "cpu") {
+    out.gpus = run.integer_if("resources.gpus").value_or(device == "cuda" ? 1 : 0);
   }
   const std::int64_t on_node = (ranks + out.nodes - 1) / out.nodes;
   if (out.gpus > 0 && run.null("resources.gpus")) out.gpus = on_node;
-  const std::int64_t beside =
-      run.null("resources.cpus_per_gpu") ? threads : run.integer("resources.cpus_per_gpu");
+  const std::int64_t beside = run.integer_if("resources.cpus_per_gpu").value_or(threads);
   out.cores = out.gpus > 0 ? out.gpus * beside : on_node * threads;
   out.slots = std::max(
       ranks, out.nodes * (out.gpus > 0 ? out.gpus * launches_per_card(run) : out.cores / threads));
   out.memory = word_in(run, "resources.mem");
   out.time = run.word("resources.time");
   out.time_seconds = seconds ? *seconds : seconds_of(out.time).value_or(0);
-  out.parallel = run.null("slurm.array_parallelism") ? 0 : run.integer("slurm.array_parallelism");
+  out.parallel = run.integer_if("slurm.array_parallelism").value_or(0);
   out.signal_seconds = run.integer("slurm.signal_delay") + kSignalMargin;
   if (out.time_seconds > 0) {  // else short tasks would be stopped as soon as they start
     out.signal_seconds = std::min(out.signal_seconds, out.time_seconds / 2);
   }
   out.requeue = run.flag("slurm.requeue");
-  for (const auto& [leaf, option] : kWordOptions) {
-    const std::string word = word_in(run, leaf);
-    if (!word.empty()) out.options.push_back(fmt::format("--{}={}", option, word));
-  }
+  const auto ask = [&](std::string_view option, const std::string& value) {
+    if (!value.empty()) out.options.push_back(fmt::format("--{}={}", option, value));
+  };
+  for (const auto& [leaf, option] : kWordOptions) ask(option, word_in(run, leaf));
   const std::string gres = word_in(run, "slurm.gres");
-  if (!gres.empty()) {
-    out.options.push_back("--gres=" + gres);
-  } else if (out.gpus > 0) {
-    out.options.push_back(fmt::format("--gres=gpu:{}", out.gpus));
-  }
+  ask("gres", gres.empty() && out.gpus > 0 ? fmt::format("gpu:{}", out.gpus) : gres);
   std::vector<std::string> left_out = run.words("slurm.exclude");
   for (const std::string& node : faulty) {
     if (std::ranges::find(left_out, node) == left_out.end()) left_out.push_back(node);
   }
-  if (!left_out.empty()) {
-    out.options.push_back(fmt::format("--exclude={}", fmt::join(left_out, ",")));
-  }
-  if (!run.null("slurm.nice")) {
-    out.options.push_back(fmt::format("--nice={}", run.integer("slurm.nice")));
-  }
+  ask("exclude", fmt::format("{}", fmt::join(left_out, ",")));
+  if (!run.null("slurm.nice")) ask("nice", std::to_string(run.integer("slurm.nice")));
   for (const std::string& word : run.words("slurm.extra")) out.options.push_back(word);
   return out;
 }

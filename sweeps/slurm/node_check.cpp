@@ -1,8 +1,10 @@
 #include "sweeps/slurm/node_check.hpp"
 
-#include <sstream>
+#include <algorithm>
 
 #include <fmt/format.h>
+
+#include "core/base/text_parts.hpp"
 
 namespace depthgrid {
 namespace {
@@ -21,9 +23,8 @@ std::optional<std::string> node_fault(const CommandRunner& run, std::int64_t car
   if (answer.code != 0) {
     return fmt::format("nvidia-smi -L ended with {}: {}{}", answer.code, answer.out, answer.err);
   }
-  std::int64_t seen = 0;
-  std::istringstream lines(answer.out);
-  for (std::string line; std::getline(lines, line);) seen += line.starts_with("GPU ") ? 1 : 0;
+  const auto seen = std::ranges::count_if(
+      text_lines(answer.out), [](const std::string& line) { return line.starts_with("GPU "); });
   if (seen >= cards) return std::nullopt;
   return fmt::format("nvidia-smi lists {} of the {} cards that the task has been given", seen,
                      cards);

@@ -63,23 +63,20 @@ NodeNames excluded_nodes(const Scheduler& scheduler, const std::filesystem::path
   return out;
 }
 
-std::string sweep_fault_here(const Scheduler& scheduler, const std::filesystem::path& store,
-                             const std::string& partitions, const std::string& shown) {
-  const std::vector<NodeFault> faults = faults_here(scheduler, store);
-  if (faults.empty()) return {};
+std::string sweep_fault_on(const std::vector<NodeFault>& faults,
+                           const std::vector<SlurmPartition>& partitions,
+                           const std::string& shown) {
   std::int64_t nodes = 0;
-  for (const SlurmPartition& kind : partitions_named(scheduler.partitions(), partitions)) {
-    nodes += kind.nodes;
-  }
+  for (const SlurmPartition& kind : partitions) nodes += kind.nodes;
   return sweep_fault(faults, nodes, shown);
 }
 
-std::string keep_waiting_away(const Scheduler& scheduler, const std::filesystem::path& store) {
-  const NodeNames bad = excluded_nodes(scheduler, store);
-  if (bad.empty()) return {};
+std::string keep_waiting_away(const Scheduler& scheduler, const std::filesystem::path& store,
+                              const std::vector<NodeFault>& faults) {
+  if (faults.empty()) return {};
   return change_waiting(scheduler, store, [&](NodeNames& names) {
-    for (const std::string& node : bad) {
-      if (std::ranges::count(names, node) == 0) names.push_back(node);
+    for (const NodeFault& fault : faults) {
+      if (std::ranges::count(names, fault.node) == 0) names.push_back(fault.node);
     }
   });
 }

@@ -2,23 +2,16 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/base/parse_number.hpp"
+#include "core/base/text_parts.hpp"
 #include "core/config/text_form.hpp"
 
 namespace depthgrid {
 namespace {
-
-std::vector<std::string> split(const std::string& text, char at) {
-  std::vector<std::string> out;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, at);) out.push_back(part);
-  return out;
-}
 
 /// "infinite" and what sinfo does not know have none.
 bool fits(const SlurmPartition& partition, std::int64_t seconds) {
@@ -30,7 +23,7 @@ bool fits(const SlurmPartition& partition, std::int64_t seconds) {
 
 std::int64_t gpus_of_gres(const std::string& gres) {
   std::int64_t out = 0;
-  for (std::string part : split(gres, ',')) {
+  for (std::string part : split_at(gres, ',')) {
     part = part.substr(0, part.find('('));
     if (part != "gpu" && !part.starts_with("gpu:")) continue;
     const std::size_t colon = part.rfind(':');
@@ -42,8 +35,8 @@ std::int64_t gpus_of_gres(const std::string& gres) {
 
 std::vector<SlurmPartition> slurm_partitions(const std::string& text) {
   std::vector<SlurmPartition> out;
-  for (const std::string& line : split(text, '\n')) {
-    const std::vector<std::string> parts = split(line, '|');
+  for (const std::string& line : text_lines(text)) {
+    const std::vector<std::string> parts = split_at(line, '|');
     if (parts.size() < 6 || parts.size() > 7 || parts[0].empty()) continue;
     SlurmPartition& partition = out.emplace_back();
     partition.name = parts[0];
@@ -53,7 +46,7 @@ std::vector<SlurmPartition> slurm_partitions(const std::string& text) {
     partition.cores = std::atoll(parts[2].c_str());  // "8+": at least 8
     partition.memory_mb = std::atof(parts[3].c_str());
     partition.gpus = gpus_of_gres(parts[4]);
-    partition.limit = parts[5].substr(0, parts[5].find_last_not_of(" \r") + 1);
+    partition.limit = without_blanks(parts[5]);
     if (parts.size() < 7) continue;
     const std::size_t slash = parts[6].find('/');
     if (slash != parts[6].npos) partition.idle = std::atoll(parts[6].c_str() + slash + 1);
@@ -63,7 +56,7 @@ std::vector<SlurmPartition> slurm_partitions(const std::string& text) {
 
 std::vector<SlurmPartition> partitions_named(const std::vector<SlurmPartition>& all,
                                              const std::string& names) {
-  const std::vector<std::string> wanted = split(names, ',');
+  const std::vector<std::string> wanted = split_at(names, ',');
   std::vector<SlurmPartition> out;
   std::ranges::copy_if(all, std::back_inserter(out), [&](const SlurmPartition& partition) {
     return wanted.empty() ? partition.standard : std::ranges::count(wanted, partition.name) > 0;

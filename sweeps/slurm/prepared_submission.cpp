@@ -96,8 +96,7 @@ std::string withdraw_doubled(const std::string& id, const Store& store, const Sc
                                   const Scheduler& slurm) {
   std::erase_if(submission.arrays, [](const SubmittedArray& array) { return array.job.empty(); });
   keep_submission(store.root(), submission, store.fs());
-  std::vector<std::string> arrays;
-  for (const SubmittedArray& array : submission.arrays) arrays.push_back(array.job);
+  const std::vector<std::string> arrays = submission.jobs();
   throw UserError(
       ExitCode::TempFail,
       fmt::format("submit: this process was suspended for longer than its lease, and another "
@@ -112,10 +111,7 @@ std::string withdraw_doubled(const std::string& id, const Store& store, const Sc
 [[noreturn]] void say_what_was_taken(const UncertainSubmission& lost, Submission& submission,
                                      SubmittedArray& array, const Store& store,
                                      const Scheduler& slurm) {
-  std::vector<std::string> before;
-  for (const SubmittedArray& other : submission.arrays) {
-    if (!other.job.empty()) before.push_back(other.job);
-  }
+  const std::vector<std::string> before = submission.jobs();
   std::string said;
   try {
     for (const QueuedTask& task : slurm.queue()) {
@@ -172,10 +168,9 @@ PreparedSubmission prepare_submission(const Sweep& sweep, const fs::path& store,
   submission.words = words;
   out.sweep_yaml = sweep.yaml;
   for (const TaskGroup& group : groups) {
-    auto first = static_cast<std::int64_t>(submission.tasks.size());
+    std::int64_t first = std::ssize(submission.tasks);
     submission.tasks.insert(submission.tasks.end(), group.tasks.begin(), group.tasks.end());
-    for (const std::int64_t size :
-         array_sizes(static_cast<std::int64_t>(group.tasks.size()), most)) {
+    for (const std::int64_t size : array_sizes(std::ssize(group.tasks), most)) {
       const std::size_t n = submission.arrays.size();
       submission.arrays.push_back({.script = fmt::format("array-{}.sbatch", n),
                                    .comment = fmt::format("depthgrid:{}:{}", submission.id, n),

@@ -1,5 +1,7 @@
 #include "sweeps/slurm/queue_report.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -35,9 +37,7 @@ std::vector<QueueReport::Group> groups_of(const std::vector<LiveTask>& tasks) {
 std::vector<std::string> arrays_of(const std::vector<Submission>& all) {
   std::set<std::string> out;
   for (const Submission& submission : all) {
-    for (const SubmittedArray& array : submission.arrays) {
-      if (!array.job.empty()) out.insert(array.job);
-    }
+    std::ranges::move(submission.jobs(), std::inserter(out, out.end()));
   }
   return {out.begin(), out.end()};
 }
@@ -105,13 +105,11 @@ std::string queue_json(const QueueReport& report) {
                      {"tasks", group.tasks},
                      {"cells", group.cells}});
   }
-  Json out = {{"tasks", tasks},
-              {"problem", nullptr},
-              {"gpu_hours_allocated", nullptr},
-              {"age_seconds", report.age}};
-  if (!report.problem.empty()) out["problem"] = report.problem;
-  if (report.gpu_seconds) out["gpu_hours_allocated"] = *report.gpu_seconds / 3600;
-  return json_text(out);
+  const Json hours = report.gpu_seconds ? Json(*report.gpu_seconds / 3600) : Json();
+  return json_text(Json{{"tasks", tasks},
+                        {"problem", report.problem.empty() ? Json() : Json(report.problem)},
+                        {"gpu_hours_allocated", hours},
+                        {"age_seconds", report.age}});
 }
 
 }  // namespace depthgrid

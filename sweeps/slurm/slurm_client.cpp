@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <cstdlib>
 #include <set>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/base/error.hpp"
+#include "core/base/text_parts.hpp"
 
 namespace depthgrid {
 namespace {
@@ -23,8 +23,7 @@ struct Cure {
 constexpr std::string_view kTooMany =
     "as many tasks are in the queue as your account, its quality of service (MaxSubmitJobs) or the "
     "cluster (MaxJobCount) allows. What Slurm took is recorded: when some of it has ended, the "
-    "same "
-    "command submits the rest";
+    "same command submits the rest";
 constexpr Cure kCures[] = {
     {"Invalid partition", "set slurm.partition to one that `sinfo` lists"},
     {"invalid account", "set slurm.account to one of yours"},
@@ -75,21 +74,18 @@ bool may_have_arrived(const CommandAnswer& answer) {
 
 CommandAnswer SlurmClient::answered(const std::vector<std::string>& command) const {
   CommandAnswer answer = run_(command, patience_);
-  require(command[0], answer);
+  const std::string why = objection(command[0], answer);
+  if (!why.empty()) throw UserError(ExitCode::BadConfig, why);
   return answer;
 }
 
-void SlurmClient::require(const std::string& program, const CommandAnswer& answer) const {
+std::string SlurmClient::objection(const std::string& program, const CommandAnswer& answer) const {
   if (answer.code == 127) {
-    throw UserError(ExitCode::BadConfig,
-                    program + ": not found; this machine has no Slurm, or it is not in PATH");
+    return program + ": not found; this machine has no Slurm, or it is not in PATH";
   }
-  if (answer.late) {
-    throw UserError(ExitCode::BadConfig,
-                    fmt::format("{}: no answer within {:.0f} s", program, patience_));
-  }
-  if (answer.code == 0) return;
-  throw UserError(ExitCode::BadConfig, program + ": " + problem_of(answer) + cure_for(answer.err));
+  if (answer.late) return fmt::format("{}: no answer within {:.0f} s", program, patience_);
+  if (answer.code == 0) return {};
+  return program + ": " + problem_of(answer) + cure_for(answer.err);
 }
 
 CommandAnswer SlurmClient::shown(const std::string& job) const {
@@ -120,9 +116,8 @@ std::vector<SlurmPartition> SlurmClient::partitions() const {
 std::vector<std::string> SlurmClient::nodes() const {
   const CommandAnswer answer = run_({"sinfo", "-h", "-N", "-o", "%N"}, patience_);
   if (answer.code != 0) return {};
-  std::istringstream names(answer.out);  // each once for each of its partitions
-  std::set<std::string> each;
-  for (std::string name; names >> name;) each.insert(name);
+  const std::vector<std::string> names = text_words(answer.out);
+  const std::set<std::string> each(names.begin(), names.end());  // of several partitions once
   return {each.begin(), each.end()};
 }
 
@@ -132,12 +127,9 @@ std::string SlurmClient::submit(const std::string& script,
   command.insert(command.end(), words.begin(), words.end());
   command.push_back(script);
   const CommandAnswer answer = run_(command, patience_);
-  try {
-    require(command[0], answer);
-  } catch (const UserError& error) {
-    if (!may_have_arrived(answer)) throw;
-    throw UncertainSubmission(error.code(), error.what());
-  }
+  const std::string why = objection(command[0], answer);
+  if (!why.empty() && may_have_arrived(answer)) throw UncertainSubmission(ExitCode::BadConfig, why);
+  if (!why.empty()) throw UserError(ExitCode::BadConfig, why);
   const std::string job = submitted_job(answer.out);
   if (!job.empty()) return job;
   throw UncertainSubmission(ExitCode::TempFail,
@@ -206,13 +198,10 @@ std::string SlurmClient::leave_out(const std::string& job,
   // counts.
   const std::vector<ShownTask> tasks = shown_tasks(shown(job).out);
   const auto has = [&](const ShownTask& task) { return task.left_out == wanted; };
-  const auto differs = [&](const ShownTask& task) { return task.waits && !has(task); };
-  const auto agrees = [&](const ShownTask& task) { return task.waits && has(task); };
   const bool said = answer.code == 0 && !answer.late;
-  if (std::ranges::none_of(tasks, differs)) {
-    if (std::ranges::any_of(tasks, agrees)) return "";
-    if (said && std::ranges::any_of(tasks, has)) return "";
-  }
+  const auto differs = [&](const ShownTask& task) { return task.waits && !has(task); };
+  const auto agrees = [&](const ShownTask& task) { return has(task) && (task.waits || said); };
+  if (std::ranges::none_of(tasks, differs) && std::ranges::any_of(tasks, agrees)) return "";
   return said ? "the task does not show ExcNodeList=" + wanted : problem_of(answer);
 }
 

@@ -39,11 +39,11 @@ class SlurmClient final : public Scheduler {
   std::string cancel(const std::vector<std::string>& jobs) const override;
 
  private:
-  /// What a command says. @throws as require()
+  /// What a command says. @throws UserError (BadConfig) with the objection to its answer.
   CommandAnswer answered(const std::vector<std::string>& command) const;
-  /// @throws UserError (BadConfig) if the program is absent, late, or ended with another code than
-  /// 0: with what it said, and what to do.
-  void require(const std::string& program, const CommandAnswer& answer) const;
+  /// Why an answer is none: the program is absent, late, or ended with another code than 0, with
+  /// what it said, and what to do. Empty if it is one.
+  std::string objection(const std::string& program, const CommandAnswer& answer) const;
   CommandAnswer shown(const std::string& job) const;
   bool runs(const std::string& job) const;  // also where Slurm does not say
 

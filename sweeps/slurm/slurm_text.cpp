@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <sstream>
 #include <utility>
 
 #include "core/base/parse_number.hpp"
+#include "core/base/text_parts.hpp"
 
 namespace depthgrid {
 namespace {
@@ -20,16 +20,9 @@ double number_at(std::string_view text) {
 
 }  // namespace
 
-std::string without_blanks(std::string_view text) {
-  constexpr std::string_view kBlank = " \n\r\t";
-  text.remove_prefix(std::min(text.find_first_not_of(kBlank), text.size()));
-  return std::string(text.substr(0, text.find_last_not_of(kBlank) + 1));
-}
-
 std::map<std::string, std::string> slurm_config(const std::string& text) {
   std::map<std::string, std::string> out;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : text_lines(text)) {
     const std::size_t at = line.find('=');
     if (at == line.npos) continue;
     out[without_blanks(line.substr(0, at))] = without_blanks(line.substr(at + 1));
@@ -49,8 +42,8 @@ std::int64_t tasks_per_array(const std::map<std::string, std::string>& config) {
 }
 
 std::string submitted_job(const std::string& text) {
-  std::string out, line;
-  for (std::istringstream lines(text); std::getline(lines, line);) {
+  std::string out;
+  for (const std::string& line : text_lines(text)) {
     const std::string id = line.substr(0, line.find(';'));
     if (parse_number<std::uint64_t>(id)) out = id;
   }
@@ -59,11 +52,8 @@ std::string submitted_job(const std::string& text) {
 
 std::vector<QueuedTask> queued_tasks(const std::string& text) {
   std::vector<QueuedTask> out;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    std::vector<std::string> parts;
-    std::istringstream words(line);
-    for (std::string word; std::getline(words, word, '|');) parts.push_back(word);
+  for (const std::string& line : text_lines(text)) {
+    const std::vector<std::string> parts = split_at(line, '|');
     if (parts.size() < 4) continue;
     QueuedTask task{.job = parts[0],
                     .array = parts[0],
@@ -84,11 +74,9 @@ std::vector<QueuedTask> queued_tasks(const std::string& text) {
 
 std::vector<ShownTask> shown_tasks(const std::string& text) {
   std::vector<ShownTask> out;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : text_lines(text)) {
     ShownTask& task = out.emplace_back();
-    std::istringstream words(line);
-    for (std::string word; words >> word;) {
+    for (const std::string& word : text_words(line)) {
       constexpr std::string_view kLeftOut = "ExcNodeList=";
       task.waits = task.waits || word == "JobState=PENDING" || word == "JobState=REQUEUED";
       if (word.starts_with(kLeftOut)) task.left_out = word.substr(kLeftOut.size());
@@ -115,8 +103,7 @@ std::vector<std::string> names_in(const std::string& list) {
 
 double gpu_seconds_of(const std::string& text) {
   double out = 0;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : text_lines(text)) {
     const std::size_t bar = line.find('|');
     constexpr std::string_view kGpus = "gres/gpu=";
     const std::size_t at = line.find(kGpus);

@@ -3,15 +3,11 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "sweeps/slurm/scheduler.hpp"
 
 namespace depthgrid {
-
-/// The text without blanks and ends of lines at its ends.
-std::string without_blanks(std::string_view text);
 
 /// `scontrol show config`, its lines "MaxArraySize            = 1001".
 std::map<std::string, std::string> slurm_config(const std::string& text);

@@ -1,16 +1,16 @@
 #include "sweeps/slurm/submission.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <set>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_members.hpp"
 #include "core/base/json_text.hpp"
 #include "core/base/machine.hpp"
+#include "core/base/text_parts.hpp"
 #include "storage/files/loose_text.hpp"
 #include "storage/files/publish.hpp"
 
@@ -20,10 +20,10 @@ namespace {
 namespace fs = std::filesystem;
 using SubmissionJson = nlohmann::ordered_json;
 
-SubmissionJson json_of(const SubmittedArray& a) {
-  return {{"script", a.script}, {"comment", a.comment}, {"first", a.first},  {"tasks", a.tasks},
-          {"ranks", a.ranks},   {"job", a.job},         {"canary", a.canary}};
-}
+using A = SubmittedArray;
+constexpr auto kArrayMembers =
+    json_members("script", &A::script, "comment", &A::comment, "first", &A::first, "tasks",
+                 &A::tasks, "ranks", &A::ranks, "job", &A::job, "canary", &A::canary);
 
 std::optional<Submission> submission_in(const fs::path& folder, const Fs& disk) {
   const auto j = parse_ordered_json_or_discard(loose_text(folder / "submission.json", 0, disk));
@@ -32,20 +32,11 @@ std::optional<Submission> submission_in(const fs::path& folder, const Fs& disk) 
     out.id = j.at("id");
     out.time = j.at("time");
     out.words = j.value("words", std::vector<std::string>{});
-    for (const auto& a : j.at("arrays")) {
-      out.arrays.push_back({.script = a.at("script"),
-                            .comment = a.at("comment"),
-                            .first = a.at("first"),
-                            .tasks = a.at("tasks"),
-                            .ranks = a.value("ranks", std::int64_t{1}),
-                            .job = a.at("job"),
-                            .canary = a.at("canary")});
+    for (const auto& array : j.at("arrays")) {
+      take_members(array, out.arrays.emplace_back(), kArrayMembers, {"ranks"});
     }
-    std::istringstream lines(loose_text(folder / "tasks.txt", 0, disk));
-    for (std::string line; std::getline(lines, line);) {
-      std::istringstream words(line);
-      out.tasks.emplace_back(std::istream_iterator<std::string>(words),
-                             std::istream_iterator<std::string>());
+    for (const std::string& line : text_lines(loose_text(folder / "tasks.txt", 0, disk))) {
+      out.tasks.push_back(text_words(line));
     }
     return out;
   } catch (const nlohmann::json::exception&) {
@@ -54,6 +45,14 @@ std::optional<Submission> submission_in(const fs::path& folder, const Fs& disk) 
 }
 
 }  // namespace
+
+std::vector<std::string> Submission::jobs() const {
+  std::vector<std::string> out;
+  for (const SubmittedArray& array : arrays) {
+    if (!array.job.empty()) out.push_back(array.job);
+  }
+  return out;
+}
 
 fs::path submissions_folder(const fs::path& store) {
   return store / "submissions";
@@ -70,7 +69,9 @@ void keep_submission(const fs::path& store, const Submission& submission, const 
   for (const auto& cells : submission.tasks) lines += fmt::format("{}\n", fmt::join(cells, " "));
   publish_once(folder / "tasks.txt", lines, disk);
   SubmissionJson arrays = SubmissionJson::array();
-  for (const SubmittedArray& array : submission.arrays) arrays.push_back(json_of(array));
+  for (const SubmittedArray& array : submission.arrays) {
+    arrays.push_back(object_of<SubmissionJson>(array, kArrayMembers));
+  }
   publish_replace(folder / "submission.json",
                   json_text(SubmissionJson{{"schema", 1},
                                            {"id", submission.id},
@@ -100,11 +101,9 @@ SweepEvent submitted_event(const Submission& submission) {
   SweepEvent out{.kind = SweepEventKind::Submitted,
                  .tasks = std::ssize(submission.tasks),
                  .submission = submission.id,
+                 .jobs = submission.jobs(),
                  .user = user_name()};
   for (const auto& task : submission.tasks) out.cell_count += std::ssize(task);
-  for (const SubmittedArray& array : submission.arrays) {
-    if (!array.job.empty()) out.jobs.push_back(array.job);
-  }
   return out;
 }
 

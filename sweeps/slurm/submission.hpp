@@ -31,6 +31,9 @@ struct Submission {
   std::vector<std::vector<std::string>> tasks;  // ids of cells; line n of tasks.txt
   std::vector<SubmittedArray> arrays;
   std::vector<std::string> words{};  // further options of sbatch
+
+  /// Ids of its arrays, as far as they are known.
+  std::vector<std::string> jobs() const;
 };
 
 std::filesystem::path submissions_folder(const std::filesystem::path& store);

@@ -23,10 +23,10 @@ constexpr double kPartOfLimit = 0.5, kTaskSeconds = 3600, kLeastSeconds = 300, k
 /// Slots for which fused jobs are cut: more would take long to balance.
 constexpr std::int64_t kMostPlanned = 1024;
 
-/// What one task trains as a whole.
-struct Unit {
-  std::vector<std::string> cells;
-  double seconds = 0;  // NaN = unknown
+/// What is trained by one task as a whole: its cells, and how long they take (NaN: unknown).
+struct Units {
+  std::vector<std::vector<std::string>> cells;
+  std::vector<double> seconds;
 };
 
 /// Ranks of the team of each wanted cell; those of a chain have the widest of them.
@@ -59,8 +59,8 @@ bool all_timed(const Sweep& sweep, const std::vector<bool>& wanted, const CostTa
   return true;
 }
 
-std::vector<Unit> units_of(const Sweep& sweep, const std::vector<bool>& wanted,
-                           const TaskGroup& group, const TaskPlanOptions& options) {
+Units units_of(const Sweep& sweep, const std::vector<bool>& wanted, const TaskGroup& group,
+               const TaskPlanOptions& options) {
   PackingOptions packing = packing_options(sweep.run, group.request.slots);
   packing.gpu = group.request.gpus > 0;
   const CostTable& costs = group.ranks > 1 && packing.auto_ranks ? options.counts : options.times;
@@ -73,13 +73,13 @@ std::vector<Unit> units_of(const Sweep& sweep, const std::vector<bool>& wanted,
     packing.teams = std::min(idle, kMostPlanned);
   }
   const std::vector<FusedJob> jobs = plan_jobs(sweep.cells, wanted, packing, costs);
-  std::vector<Unit> out;
+  Units out;
   for (const auto& chain : chains_of(jobs)) {
-    Unit& unit = out.emplace_back();
+    std::vector<std::string>& cells = out.cells.emplace_back();
+    double& seconds = out.seconds.emplace_back(0);
     for (const std::size_t job : chain) {
-      for (const std::size_t row : jobs[job].cells) unit.cells.push_back(sweep.cells[row].id);
-      unit.seconds +=
-          options.times.contains(jobs[job].structure) ? jobs[job].predicted_seconds : kNaN;
+      for (const std::size_t row : jobs[job].cells) cells.push_back(sweep.cells[row].id);
+      seconds += options.times.contains(jobs[job].structure) ? jobs[job].predicted_seconds : kNaN;
     }
   }
   return out;
@@ -87,12 +87,7 @@ std::vector<Unit> units_of(const Sweep& sweep, const std::vector<bool>& wanted,
 
 void divide(const Sweep& sweep, const std::vector<bool>& wanted, const TaskPlanOptions& options,
             TaskGroup& group) {
-  std::vector<std::vector<std::string>> cells;
-  std::vector<double> seconds;
-  for (Unit& unit : units_of(sweep, wanted, group, options)) {
-    cells.push_back(std::move(unit.cells));
-    seconds.push_back(unit.seconds);
-  }
+  auto [cells, seconds] = units_of(sweep, wanted, group, options);
   const std::int64_t at_once = std::max<std::int64_t>(1, group.request.slots / group.ranks);
   if (!divides_by_times(sweep)) {
     const std::int64_t each = sweep.run.integer("packing.cells_per_launch") * at_once;

@@ -54,6 +54,25 @@ TEST(Store, IsCreatedOnceAndKeepsItsIdentity) {
   EXPECT_EQ(about.st_mode & 0022U, 0U);
 }
 
+TEST(Store, ThatIsThereIsAskedForItsIdentityOnce) {
+  const TemporaryFolder folder;
+  const auto root = folder.path() / "s";
+  const PretendedFs disk;
+  int opened = 0;
+  disk.state().before = [&](const PretendedFs::Call& call) {
+    opened += call.name == "open" && call.path == root / "STORE.json" ? 1 : 0;
+  };
+  Store::open_or_create(root, FileAccess::Owner, disk);
+  EXPECT_LE(opened, 2) << "a new one, which another creator may have named";
+  opened = 0;
+  Store::open_or_create(root, FileAccess::Owner, disk);
+  EXPECT_EQ(opened, 1);
+  opened = 0;
+  Store::open_or_create(root, FileAccess::Group, disk);
+  EXPECT_EQ(opened, 1) << "that becomes its group's";
+  EXPECT_EQ(Store::open(root, disk).fs().access(), FileAccess::Group);
+}
+
 TEST(Store, OfManyCreatorsHasOneIdentity) {
   TemporaryFolder folder;
   const auto root = folder.path() / "s";

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/base/real_fs.hpp"
+#include "tests/storage/pretended_fs.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
@@ -87,6 +90,34 @@ TEST(Fs, ReadsFromAPlaceOnAndTheEnd) {
   EXPECT_EQ(real_fs().read_end(file, 1000000).value, text);
   EXPECT_EQ(real_fs().read(folder.path()).error, ENOENT) << "a folder is no file";
   EXPECT_FALSE(real_fs().read("/proc/self/status").value.empty()) << "its size is said to be 0";
+}
+
+TEST(Fs, NoOpeningWaitsForTheOtherEndOfAPipe) {
+  const TemporaryFolder folder;
+  const auto pipe = folder.path() / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  constexpr unsigned kPatience = 20;
+  alarm(kPatience);  // ends this process instead of letting it wait for ever
+  EXPECT_EQ(real_fs().read(pipe).error, ENOENT);
+  EXPECT_EQ(real_fs().read_end(pipe, 4).error, ENOENT);
+  for (const OpenHow how : {OpenHow::Overwrite, OpenHow::Emptied, OpenHow::Append}) {
+    EXPECT_EQ(real_fs().open(pipe, how).error, ENXIO) << "nobody reads it";
+  }
+  EXPECT_EQ(real_fs().adopt(pipe).error, 0);
+  alarm(0);
+}
+
+TEST(Fs, WhatIsReadIsWhatWasLookedAt) {
+  const TemporaryFolder folder;
+  const auto file = folder.write("file", "content"), other = folder.write("other", "another text");
+  const PretendedFs disk;
+  std::vector<std::string> calls;
+  disk.state().before = [&](const PretendedFs::Call& call) {
+    calls.push_back(call.name);
+    if (call.name == "facts") std::filesystem::rename(other, file);
+  };
+  EXPECT_EQ(disk.read_end(file, 4).value, "tent");
+  EXPECT_EQ(calls.at(0), "open");
 }
 
 TEST(Fs, ListsNamesWithTheirKinds) {

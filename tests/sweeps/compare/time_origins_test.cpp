@@ -144,6 +144,26 @@ TEST(TimeOrigins, ResultsByArmKeepTheSameRules) {
   EXPECT_FALSE(apart.arms.at(1).metrics.at("final_loss.valid").refused);
 }
 
+TEST(TimeOrigins, AreNotReadForAnOutputThatShowsNoTime) {
+  TimedStore store;
+  store.two_arms(fused()).pack();
+  Listing& listing = store.cells.listing;
+  const ArmComparison arms = compare_arms(listing, store.cells.rows(), "", {}, false);
+  const ArmMetric& time = arms.arms.at(1).metrics.at("cost_wall_time");
+  EXPECT_EQ(time.sample.n, 3U);
+  EXPECT_FALSE(time.difference) << "it is not known which cells share a measurement";
+  EXPECT_TRUE(arms.arms[1].metrics.at("final_loss.valid").difference);
+
+  const std::vector<std::string> loss = {"final_loss.valid"};
+  EXPECT_FALSE(shows_times(listing, loss, "-final_loss.test"));
+  EXPECT_TRUE(shows_times(listing, loss, "-cost_wall_time"));
+  EXPECT_TRUE(shows_times(listing, loss, "wall_time")) << "the end of a name";
+  EXPECT_TRUE(shows_times(listing, {"final_loss.valid", "cost_*"}, ""));
+  EXPECT_TRUE(shows_times(listing, {}, "")) << "everything";
+  listing.matched.emplace_back();
+  EXPECT_TRUE(shows_times(listing, loss, "")) << "arms of equal size are shown with their costs";
+}
+
 TEST(TimeOrigins, WithoutACommonSeedSharedTimesHaveNoIntervalEither) {
   TimedStore store;
   store.two_arms(fused()).pack();

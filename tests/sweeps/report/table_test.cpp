@@ -16,6 +16,12 @@ TEST(Table, AlignsColumnsByCodePoints) {
             "longer  1,000\n");
 }
 
+TEST(Table, TitlesSayOnWhichSideTheirColumnsAreAligned) {
+  Table table = titled_table({"name", ">n"});
+  table.rows = {{"a", "5"}, {"b", "10"}};
+  EXPECT_EQ(text_of(table), "name   n\na      5\nb     10\n");
+}
+
 TEST(Table, PaintsTitlesAndStatesWithoutChangingTheWidths) {
   const Table table{{{"state"}, {"n", Align::Right}},
                     {{"completed", "12"}, {"oom", "1"}, {"x", ""}}};

@@ -9,6 +9,7 @@
 
 #include "core/base/machine.hpp"
 #include "tests/core/config/sweep_files.hpp"
+#include "tests/storage/pretended_fs.hpp"
 #include "tests/sweeps/run/pretended_store.hpp"
 
 namespace depthgrid::testing {
@@ -228,6 +229,25 @@ TEST_F(AccountsOfChains, ACellThatStartsFromAnotherWaitsForIt) {
   finish_cell(store_, stored_plan(sweep_), row("a,s1"), 5);
   EXPECT_EQ(account(row("b,s1")).answer, CellAnswer::Pending) << "it may begin";
   EXPECT_EQ(account(row("c,s0")).answer, CellAnswer::Pending);
+}
+
+TEST_F(AccountsOfChains, LogsOfTheCellThatOneStartsFromAreNotLookedFor) {
+  JournalHeader header;
+  header.generation = 1;
+  header.kinds = synthetic_kinds();
+  const fs::path journal = store_.cell_dir(id(row("a,s0"))) / generation_name("journal", 1);
+  Journal(journal, header);
+  const PretendedFs disk;
+  const Store watched = Store::open(store_.root(), disk);
+  const Listing cells = listing();
+  const StoredPlan plan = read_plan(store_);
+  const CellAccounts accounts(watched, {.cells = cells, .plan = plan});
+  bool opened = false;
+  disk.state().before = [&](const PretendedFs::Call& call) { opened |= call.path == journal; };
+  EXPECT_EQ(accounts.of(row("b,s0")).waits_for.at(0).alias, "a,s0");
+  EXPECT_FALSE(opened);
+  accounts.of(row("a,s0"));
+  EXPECT_TRUE(opened);
 }
 
 }  // namespace cell_accounts_test

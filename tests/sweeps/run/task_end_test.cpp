@@ -9,6 +9,8 @@
 #include "storage/files/publish.hpp"
 #include "sweeps/launch/launch_record.hpp"
 #include "sweeps/slurm/partition.hpp"
+#include "sweeps/slurm/slurm_text.hpp"
+#include "sweeps/slurm/submission.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"
 #include "tests/sweeps/slurm/pretended_scheduler.hpp"
@@ -103,6 +105,33 @@ TEST(TaskReturn, MoreNodesAtFaultThanATenthEndTheSweep) {
   }
   EXPECT_EQ(told, (std::vector<std::string>{"n1 device: too old", "n2 device: too old"}))
       << "each once";
+}
+
+TEST(TaskReturn, OfSeveralFaultsSlurmIsToldAtOnce) {
+  const TemporaryFolder scratch;
+  const Sweep sweep = synthetic_sweep({1e-3, 2e-3}, 1);
+  const Store store = Store::open_or_create(scratch.path() / "store");
+  keep_submission(
+      store.root(),
+      {.id = "5b",
+       .time = "2026-01-01T00:00:00Z",
+       .tasks = {{"c"}},
+       .arrays = {
+           {.script = "array-0.sbatch", .comment = "depthgrid:5b:0", .tasks = 1, .job = "7"}}});
+  EventLog events(store.root(), "8_0");
+  testing::PretendedScheduler slurm;
+  slurm.tasks = queued_tasks("7_0|PENDING|depthgrid:5b:0|Priority\n");
+  for (int n = 1; n <= 40; ++n) slurm.known.push_back("n" + std::to_string(n));
+  slurm.all = slurm_partitions("gpu*|40|8|16000|(null)|infinite\n");
+  std::vector<NodeFault> faults;
+  for (const char* node : {"n1", "n2", "n3"}) {
+    faults.push_back({.node = node, .cause = "device", .why = "too old", .task = "8_0"});
+  }
+  EXPECT_EQ(leave_out_nodes(sweep, store, events, scratch.path() / "tasks.txt", faults, slurm), "");
+  EXPECT_EQ(slurm.kept_from.at("7"), (std::vector<std::string>{"n1", "n2", "n3"}));
+  EXPECT_EQ(slurm.asked, 1) << "for its queue";
+  EXPECT_EQ(slurm.named, 1) << "for its nodes";
+  EXPECT_EQ(slurm.sized, 1) << "for its partitions";
 }
 
 }  // namespace task_end_test

@@ -37,16 +37,24 @@ class NodeExclusion : public ::testing::Test {
     record_node_fault(store_.path(), {.node = node, .cause = "device", .why = "-", .task = task});
   }
 
+  std::string keep_away() const {
+    return keep_waiting_away(slurm_, store_.path(), faults_here(slurm_, store_.path()));
+  }
+  std::string sweep_fault_of(const std::string& partitions) const {
+    return sweep_fault_on(faults_here(slurm_, store_.path()),
+                          partitions_named(slurm_.all, partitions), "st");
+  }
+
   const TemporaryFolder store_;
   testing::PretendedScheduler slurm_;
 };
 
 TEST_F(NodeExclusion, WhatWaitsIsKeptAwayBesidesWhatItsUserHasLeftOut) {
   slurm_.kept_from["8"] = {"n[3-4]"};
-  EXPECT_EQ(keep_waiting_away(slurm_, store_.path()), "");
+  EXPECT_EQ(keep_away(), "");
   EXPECT_EQ(slurm_.asked, 0) << "no node is at fault, so nobody is asked";
   fail("n1");
-  EXPECT_EQ(keep_waiting_away(slurm_, store_.path()), "");
+  EXPECT_EQ(keep_away(), "");
   EXPECT_EQ(slurm_.kept_from.at("7"), Names{"n1"});
   EXPECT_EQ(slurm_.kept_from.at("8"), (Names{"n[3-4]", "n1"}));
   EXPECT_FALSE(slurm_.kept_from.contains("9")) << "all of it runs";
@@ -56,7 +64,7 @@ TEST_F(NodeExclusion, WhatWaitsIsKeptAwayBesidesWhatItsUserHasLeftOut) {
 TEST_F(NodeExclusion, AReadmittedNodeIsOpenToWhatWaits) {
   slurm_.kept_from["8"] = {"n[3-4]"};
   fail("n1");
-  keep_waiting_away(slurm_, store_.path());
+  keep_away();
   EXPECT_EQ(let_waiting_use(slurm_, store_.path(), "n1"), "");
   EXPECT_EQ(slurm_.kept_from.at("7"), Names{});
   EXPECT_EQ(slurm_.kept_from.at("8"), Names{"n[3-4]"});
@@ -66,7 +74,7 @@ TEST_F(NodeExclusion, NamesThatTheClusterDoesNotHaveAreNotNamedToIt) {
   fail("n2");
   fail("elsewhere");
   EXPECT_EQ(excluded_nodes(slurm_, store_.path()), Names{"n2"});
-  EXPECT_EQ(keep_waiting_away(slurm_, store_.path()), "");
+  EXPECT_EQ(keep_away(), "");
   EXPECT_EQ(slurm_.kept_from.at("8"), Names{"n2"});
   slurm_.known.clear();  // sinfo does not answer
   fail("laptop", "");
@@ -76,18 +84,18 @@ TEST_F(NodeExclusion, NamesThatTheClusterDoesNotHaveAreNotNamedToIt) {
 TEST_F(NodeExclusion, WhatTheSchedulerObjectsToIsTold) {
   fail("n1");
   slurm_.silent = "squeue: no answer within 5 s";
-  EXPECT_EQ(keep_waiting_away(slurm_, store_.path()), slurm_.silent);
+  EXPECT_EQ(keep_away(), slurm_.silent);
 }
 
 TEST_F(NodeExclusion, TooManyNodesOfItsPartitionsAreTheSweepsFault) {
-  const auto said = [&] { return sweep_fault_here(slurm_, store_.path(), "", "st"); };
+  const auto said = [&] { return sweep_fault_of(""); };
   EXPECT_EQ(said(), "");
   fail("n1");
   fail("elsewhere");
   EXPECT_EQ(said(), "");
   fail("n2");
   EXPECT_NE(said().find("2 of 4 nodes"), std::string::npos) << said();
-  EXPECT_EQ(sweep_fault_here(slurm_, store_.path(), "nobody knows it", "st"), "");
+  EXPECT_EQ(sweep_fault_of("nobody knows it"), "");
 }
 
 }  // namespace node_exclusion_test

@@ -23,14 +23,20 @@ struct PretendedScheduler : Scheduler {
   Names known;                                            // nodes
   std::optional<double> seconds;                          // of GPUs
   std::function<void(const std::string& script)> taking;  // during submit(); may throw
-  mutable std::int64_t arrays = 0, asked = 0, counted = 0;
+  mutable std::int64_t arrays = 0, asked = 0, counted = 0, sized = 0, named = 0;
   mutable Names cancelled;
   mutable std::map<std::string, Names> kept_from;  // by job
 
   bool present() const override { return true; }
   std::int64_t max_array_size() const override { return 1000; }
-  std::vector<SlurmPartition> partitions() const override { return all; }
-  Names nodes() const override { return known; }
+  std::vector<SlurmPartition> partitions() const override {
+    ++sized;
+    return all;
+  }
+  Names nodes() const override {
+    ++named;
+    return known;
+  }
   std::string submit(const std::string& script, const Names&) const override {
     ++arrays;
     if (taking) taking(script);

@@ -1,9 +1,9 @@
-#include "sweeps/doctor/slurm_limits.hpp"
+#include "sweeps/doctor/slurm_checks.hpp"
 
 #include <gtest/gtest.h>
 
 namespace depthgrid {
-namespace slurm_limits_test {
+namespace slurm_checks_test {
 
 constexpr const char* kPartitions = R"(PartitionName=cpu
    AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL
@@ -55,5 +55,5 @@ TEST(SlurmLimits, ALimitBelowAnArrayIsAWarning) {
   EXPECT_NE(few.seen.find("200"), std::string::npos);
 }
 
-}  // namespace slurm_limits_test
+}  // namespace slurm_checks_test
 }  // namespace depthgrid
