@@ -34,7 +34,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kIdleRequeues = 2;
 constexpr double kBetweenTries = 0.3, kUntilSlurmActs = 30;  // s
-constexpr int kTries = 5;                                    // Slurm's signals may end scontrol
+constexpr int kSlurmTries = 5;                               // Slurm's signals may end scontrol
 
 /// How far the cells were when a task last went back, and how often that had not changed.
 struct Progress {
@@ -86,7 +86,7 @@ std::vector<std::string> left_out(const TaskReturn& task, const std::set<std::st
 std::string keep_away(const Scheduler& slurm, const std::string& task,
                       const std::vector<std::string>& nodes) {
   std::string problem;
-  for (int i = 0; i < kTries; ++i) {
+  for (int i = 0; i < kSlurmTries; ++i) {
     problem = slurm.leave_out(task, nodes);
     if (problem.empty()) break;
     real_clock().wait(kBetweenTries);

@@ -52,7 +52,7 @@ Problems wrong_kinds(const std::string& source) {
       {"flag", {Bool}},
       {"integer", {Int}},
       {"integer_if", {Int}},
-      {"real", {Real}},
+      {"real", {Real, Int}},  // integers convert
       {"words", {WordList, TextList}}};
   static const std::regex kLookup(
       R"re([.>](flag|integer|integer_if|real|word|words)\(\s*"([\w.]+)"\s*\))re");
@@ -98,8 +98,8 @@ TEST(LeafLookups, AskForTheKindOfTheLeaf) {
 TEST(LeafLookups, AreRefusedWhereTheyAreWrong) {
   EXPECT_EQ(unknown_paths(R"(c.real("train.lrr"); c.word("model." + f); c.flag("data.seq_len"))"),
             Problems{"train.lrr"});
-  EXPECT_EQ(wrong_kinds("c.real(\n\"train.steps\"); c.integer(\"train.steps\")"),
-            Problems{"real(train.steps)"});
+  EXPECT_EQ(wrong_kinds("c.flag(\n\"train.steps\"); c.real(\"train.steps\")"),
+            Problems{"flag(train.steps)"});
   EXPECT_EQ(wrong_kinds(R"(c.word("train.lr"); c.word("train.clip"); c->words("eval.every"))"),
             (Problems{"word(train.lr)", "words(eval.every)"}));
 }
