@@ -46,7 +46,7 @@ inline constexpr Verb kVerbs[] = {
     {"cancel", "[CELL…] [STORE]", "end cells, and do not train them", cancel_verb},
     {"retry", "[CELL…] [STORE]", "make failed or cancelled cells pending", retry_verb},
     {"eval", "CELL [STORE]", "loss of a cell's weights on data", eval_verb},
-    {"probe", "[STORE]", "look at stored checkpoints along depth", probe_verb},
+    {"probe", "[STORE]", "measure stored checkpoints along depth", probe_verb},
     {"generate", "CELL [STORE]", "continue a prompt", generate_verb},
     {"export", "CELL [STORE]", "write a cell's weights as safetensors", export_verb},
     {"check", "gate|forward|…", "the arithmetic of a model as JSON", check_verb},

@@ -60,7 +60,7 @@ RoutingProbe::RoutingProbe(const Model& model, const ProbeSet& set, RoutingProbe
       options_(std::move(options)),
       sequences_(std::min(set.sequences(), kMostSequences)) {
   if (options_.masks < 0 || options_.masks > sequences_) {
-    throw Error("masks are kept of sequences that the probe looks at");
+    throw Error("masks are kept of sequences that the probe measures");
   }
 }
 
@@ -166,7 +166,7 @@ CalibratedStudent RoutingProbe::student_on_set() const {
   return out;
 }
 
-void RoutingProbe::look(std::int64_t step, RecordSink& out) {
+void RoutingProbe::measure(std::int64_t step, RecordSink& out) {
   const ModelOptions& o = model_.options();
   const RoutingRecord trained = record_of({.mode = model_.family().training_mode().mode});
   const CalibratedStudent student = student_on_set();

@@ -16,7 +16,7 @@ namespace depthgrid {
 /// The leaves probes.routing.*.
 struct RoutingProbeOptions {
   ProbeSchedule schedule;
-  std::int64_t masks = 8;  // sequences whose masks are kept, of those that are looked at
+  std::int64_t masks = 8;  // sequences whose masks are kept, of those that are measured
   std::int64_t batch = 1;  // sequences of a pass with gradients
 };
 
@@ -30,12 +30,12 @@ struct RoutingProbeOptions {
 class RoutingProbe final : public Probe {
  public:
   /// @param model  one whose layers skip tokens. @param set  both outlive the probe.
-  /// @throws Error if masks of more sequences are wanted than it looks at.
+  /// @throws Error if masks of more sequences are wanted than it measures.
   RoutingProbe(const Model& model, const ProbeSet& set, RoutingProbeOptions options);
 
   void declare(RecordSink& out) override;
   const ProbeSchedule& schedule() const override { return options_.schedule; }
-  void look(std::int64_t step, RecordSink& out) override;
+  void measure(std::int64_t step, RecordSink& out) override;
 
  private:
   at::Tensor tokens(std::int64_t first, std::int64_t count) const;

@@ -214,7 +214,7 @@ bool Store::is_at(const fs::path& root, const Fs& disk) {
                                  "; have its owner open it (chmod g+rx, or share a store with its "
                                  "group by depthgrid run --shared-group), or name another store");
   }
-  if (error != 0 && !means_absent(error)) throw_errno(root, "cannot be looked at", error, 0, disk);
+  if (error != 0 && !means_absent(error)) throw_errno(root, "cannot be examined", error, 0, disk);
   return error == 0;
 }
 

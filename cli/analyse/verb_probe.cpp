@@ -32,7 +32,7 @@ std::vector<std::string> chosen_ids(const CommandLine& line, Listing& listing) {
                     line.has("filter")
                         ? "probe: no completed cell fits --filter " + line.text_of("filter")
                         : "probe: no cell of the store is completed yet; --cell names one that is "
-                          "still training, whose checkpoints can be looked at");
+                          "still training, whose checkpoints can be measured");
   }
   return out;
 }
@@ -54,7 +54,7 @@ int probe_verb(const Arguments& arguments) {
       .text("filter", "EXPRESSION", "cells that fit, as in results")
       .list("probe", "NAME", "which (default: those that the cell's leaves switch on)")
       .list("at", "STEP", "checkpoints: final (default), best, a stored step, or all; repeatable")
-      .list("set", "LEAF=VALUE", "leaves probes.*, for this look");
+      .list("set", "LEAF=VALUE", "leaves probes.*, for this run of the verb");
   if (!line.json().excludes("cell", "filter").parse(arguments)) return 0;
   const StoreArgument argument(line);
   Listing listing = argument.listing();

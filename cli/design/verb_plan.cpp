@@ -20,7 +20,7 @@
 #include "storage/plan_sequence.hpp"
 #include "storage/store.hpp"
 #include "sweeps/plan/describe_cache.hpp"
-#include "sweeps/plan/missing_looks.hpp"
+#include "sweeps/plan/missing_measurements.hpp"
 #include "sweeps/plan/start_check.hpp"
 #include "sweeps/plan/text_check.hpp"
 #include "sweeps/report/listing.hpp"
@@ -118,9 +118,9 @@ int print_plan(const Sweep& sweep, const fs::path& store, std::int64_t teams, bo
   std::optional<Store> there;
   if (Store::is_at(store)) there = Store::open(store);
   if (there) std::ranges::move(refusals_of(sweep, *there), std::back_inserter(notes));
-  notes.push_back(other_looks_text(sweep, store));
-  for (const MissingLooks& missing : missing_looks(sweep, costs, store)) {
-    notes.push_back(missing_looks_text(missing, sweep, store));
+  notes.push_back(other_probe_leaf_text(sweep, store));
+  for (const MissingMeasurements& missing : missing_measurements(sweep, costs, store)) {
+    notes.push_back(missing_measurements_text(missing, sweep, store));
   }
   std::ranges::move(blind_probes(sweep, costs), std::back_inserter(notes));
   notes.push_back(

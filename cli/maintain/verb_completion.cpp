@@ -85,7 +85,7 @@ fs::path folder_of(const char* variable) {
   return value != nullptr ? fs::path(value) : fs::path();
 }
 
-/// Where the shell looks for the user's own completions.
+/// Where the shell searches for the user's own completions.
 fs::path place_of_script(const std::string& shell) {
   fs::path data = folder_of("XDG_DATA_HOME");
   if (data.empty()) data = folder_of("HOME") / ".local" / "share";

@@ -37,8 +37,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What is missing, by the store, Slurm's queue and the heartbeats of runs.
-MissingCells look_for_missing(const Sweep& sweep, const Store& store,
-                              const std::vector<LiveTask>& live) {
+MissingCells find_missing(const Sweep& sweep, const Store& store,
+                          const std::vector<LiveTask>& live) {
   std::set<CellId> queued;
   for (const LiveTask& task : live) queued.insert(task.cells.begin(), task.cells.end());
   std::vector<CellId> open;
@@ -173,7 +173,7 @@ int submit_verb(const Arguments& arguments) {
                     "-j N, or try a submission with --dry-run or scripts/slurm/lab.sh");
   }
   const bool looks = dry || test;
-  std::optional<ScratchFolder> nothing;  // who only looks makes no store
+  std::optional<ScratchFolder> nothing;  // who only reads makes no store
   if (looks && !Store::is_at(folder)) nothing.emplace();
   const Store store = nothing ? Store::open_or_create(nothing->path())
                       : looks ? Store::open(folder)
@@ -193,9 +193,9 @@ int submit_verb(const Arguments& arguments) {
       faults_here(slurm, store.root()),
       partitions_named(partitions, order.value(kPartitionOption).text), store.root(), looks);
   const MissingCells missing =
-      look_for_missing(sweep, store,
-                       asks ? live_tasks(submissions(store.root(), store.fs()), slurm.queue())
-                            : std::vector<LiveTask>{});
+      find_missing(sweep, store,
+                   asks ? live_tasks(submissions(store.root(), store.fs()), slurm.queue())
+                        : std::vector<LiveTask>{});
   const bool canary = line.has("canary") || sweep.run.flag("slurm.canary");
   PreparedSubmission prepared =
       prepare_submission(sweep, folder,

@@ -130,7 +130,7 @@ int supervise_verb(const Arguments& arguments) {
   const auto [code, signal, spent] = run_supervised(run, *signals, events);
   if (line.has("requeue") && !spent) give_back(code, signal, clock.seconds());
   signals.reset();
-  if (task) return code;  // of many: whoever looks at the results packs them
+  if (task) return code;  // of many: whoever reads the results packs them
   const bool failed = report_run(run.request, before, code);
   return code == 0 && failed ? number_of(ExitCode::Partial) : code;
 }

@@ -30,7 +30,7 @@ namespace depthgrid {
 namespace {
 
 /// A status at one time.
-struct Look {
+struct StatusSnapshot {
   Listing listing;
   SweepNumbers numbers;
   QueueReport queue;
@@ -53,9 +53,9 @@ struct Look {
   }
 };
 
-Look look_at(const StoreArgument& argument, QueueWatch& queue,
-             ReadProgress progress = ReadProgress::Told) {
-  Look out{argument.listing(progress), {}, {}, {}};
+StatusSnapshot status_snapshot(const StoreArgument& argument, QueueWatch& queue,
+                               ReadProgress progress = ReadProgress::Told) {
+  StatusSnapshot out{argument.listing(progress), {}, {}, {}};
   const std::optional<Store> store =
       argument.absent() ? std::nullopt : std::optional(argument.open());
   out.numbers = numbers_now(out.listing, store ? &*store : nullptr);
@@ -88,10 +88,10 @@ class Screen {
  public:
   explicit Screen(Terminal terminal) : terminal_(std::move(terminal)) {}
 
-  void draw(const Look& look) {
+  void draw(const StatusSnapshot& now) {
     const Terminal::Size size = terminal_.size();
     const auto lines =
-        watch_lines(look.listing, look.numbers, size.columns, size.rows, look.more(Colour::No));
+        watch_lines(now.listing, now.numbers, size.columns, size.rows, now.more(Colour::No));
     std::string out = above();
     for (const std::string& line : lines) out += line + "\r\n";
     terminal_.write(out);
@@ -119,8 +119,8 @@ int watch(const StoreArgument& argument, QueueWatch& queue, std::chrono::seconds
   std::optional<SweepNumbers> before;
   Stopwatch since;
   for (;;) {
-    Look now = look_at(argument, queue, ReadProgress::Silent);
-    // Without boards, the rate is that of what the store has gained since the last look.
+    StatusSnapshot now = status_snapshot(argument, queue, ReadProgress::Silent);
+    // Without boards, the rate is that of what the store has gained since the last poll.
     const double seconds = since.seconds();
     since = Stopwatch();
     if (before && std::isnan(now.numbers.rate) && seconds > 0) {
@@ -170,7 +170,7 @@ int status_verb(const Arguments& arguments) {
                  "status results/tiny --watch", "status results/tiny --events"});
   store_options(line)
       .flag("watch", "show it again every 2 s, or every SECONDS, until all cells have ended")
-      .number("every", 2, "of --watch: seconds between two looks")
+      .number("every", 2, "of --watch: seconds between two polls")
       .flag("events", "what happened to the sweep, in order, with hosts, classes and retries");
   if (!line.json().excludes("events", "watch").parse(with_seconds(arguments))) return 0;
   const StoreArgument argument(line);
@@ -180,7 +180,7 @@ int status_verb(const Arguments& arguments) {
   if (line.has("watch")) {
     return watch(argument, queue, std::chrono::seconds(line.number_of("every")), line.has("json"));
   }
-  const Look now = look_at(argument, queue);
+  const StatusSnapshot now = status_snapshot(argument, queue);
   print(line.has("json") ? now.json() : now.text(colour_of_stdout()));
   return number_of(status_code(now.listing));
 }

@@ -44,7 +44,7 @@ std::set<CellId> silent_cells(const OrderedCells& asked, const StoredPlan& plan)
   const Value* const lease = leaf_of(plan, plan.cells.front(), "resources.lease");
   const auto* const seconds = lease == nullptr ? nullptr : lease->get_if<std::int64_t>();
   if (out.empty() || seconds == nullptr) return {};
-  log(LogLevel::Info, fmt::format("why: looking for the heartbeats of {} cells that other machines "
+  log(LogLevel::Info, fmt::format("why: observing the heartbeats of {} cells that other machines "
                                   "have, for {} s at most",
                                   out.size(), *seconds / 3));
   for (const CellId& id : cells_at_work(asked.store, elsewhere, std::chrono::seconds(*seconds))) {

@@ -195,17 +195,17 @@ std::optional<int> ChildProcess::poll() {
 
 std::optional<int> ChildProcess::wait(double seconds) {
   using std::chrono::steady_clock;
-  constexpr steady_clock::duration kLongestLook = std::chrono::milliseconds(20);
+  constexpr steady_clock::duration kLongestPause = std::chrono::milliseconds(20);
   const auto limit =
       steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
                                 std::chrono::duration<double>(std::min(seconds, kLongestWait)));
-  steady_clock::duration look = std::chrono::milliseconds(1);
+  steady_clock::duration pause = std::chrono::milliseconds(1);
   while (true) {
     if (const auto code = poll()) return code;
     const auto left = limit - steady_clock::now();
     if (left <= steady_clock::duration::zero()) return std::nullopt;
-    std::this_thread::sleep_for(std::min(left, look));
-    look = std::min(2 * look, kLongestLook);
+    std::this_thread::sleep_for(std::min(left, pause));
+    pause = std::min(2 * pause, kLongestPause);
   }
 }
 

@@ -20,7 +20,7 @@ struct Tried {
   explicit operator bool() const noexcept { return error == 0; }
 };
 
-/// Whether a failed look says that nothing is there. Any other errno (EACCES, EIO, ESTALE) says
+/// Whether a failed access says that nothing is there. Any other errno (EACCES, EIO, ESTALE) says
 /// that it is not known.
 bool means_absent(int error);
 
@@ -162,7 +162,7 @@ class Fs {
 };
 
 /// Why a path is closed to this user: "; DIR belongs to alice (uid 1001), mode 0750": of the last
-/// part of the path that can be looked at. Empty if there is none.
+/// part of the path that can be examined. Empty if there is none.
 std::string owner_note(const Fs& disk, const std::filesystem::path& path);
 
 /// From the root; the path itself where the working folder is gone.

@@ -224,7 +224,7 @@ class RealFs final : public Fs {
   int rename_to_new(const fs::path& from, const fs::path& to) const override {
     if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
     if (errno != EINVAL && errno != ENOSYS) return errno;
-    // File systems without that flag are looked at first.
+    // File systems without that flag are examined first.
     return facts(to, Links::Stay) ? EEXIST : rename(from, to);
   }
   int link(const fs::path& from, const fs::path& to) const override {

@@ -7,8 +7,8 @@
 
 namespace depthgrid {
 
-/// The steps at which a probe looks, for a training of known length. `end` is the last step only;
-/// every other schedule that is on includes step 0 (before the first) and the last one.
+/// The steps at which a probe measures, for a training of known length. `end` is the last step
+/// only; every other schedule that is on includes step 0 (before the first) and the last one.
 class ProbeSchedule {
  public:
   /// Never.
@@ -23,7 +23,7 @@ class ProbeSchedule {
   /// @param step  optimiser steps done. Cheap: asked after every step.
   bool due(std::int64_t step) const;
 
-  /// Total number of looks.
+  /// Total number of measurements.
   std::int64_t count() const;
 
  private:

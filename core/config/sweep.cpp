@@ -45,7 +45,7 @@ std::string sweep_id(const Sweep& sweep) {
 }
 
 /// The default metric is the final loss, over the whole split. Without it the last of the periodic
-/// evaluations must do, which look at few windows.
+/// evaluations must do, which examine few windows.
 std::string metric_of(const SweepDocument& document, const std::optional<Slots>& first) {
   if (document.metric_place || !first) return document.metric;
   return first->has_word(leaf_rows().final_splits, "valid") ? document.metric : "eval_loss.valid";

@@ -112,11 +112,11 @@ std::string binary_problem(const fs::path& file, std::string_view bytes, bool an
     return tar_problem(file);
   }
   std::size_t zeros[2] = {};
-  const std::size_t looked = std::min(bytes.size(), kBeginning);
-  for (std::size_t i = 0; i < looked; ++i) zeros[i % 2] += bytes[i] == '\0' ? 1 : 0;
+  const std::size_t examined = std::min(bytes.size(), kBeginning);
+  for (std::size_t i = 0; i < examined; ++i) zeros[i % 2] += bytes[i] == '\0' ? 1 : 0;
   const std::size_t most = std::max(zeros[0], zeros[1]), least = std::min(zeros[0], zeros[1]);
   const std::string what = "'" + file.string() + "' is ";
-  if (most * 8 > looked && least * 8 < most) {
+  if (most * 8 > examined && least * 8 < most) {
     const std::string from = zeros[1] > zeros[0] ? "UTF-16LE" : "UTF-16BE";
     return with_command(what + "UTF-16 without a mark", "iconv -f " + from + " -t UTF-8", file,
                         unpacked_name(file, ""));

@@ -44,20 +44,20 @@ std::string missing_from(const std::filesystem::path& folder,
 
 std::filesystem::path find_corpus(const std::string& name, const std::vector<std::string>& files,
                                   const std::string& leaf, const std::filesystem::path& given) {
-  std::string looked;
+  std::string searched;
   if (std::getenv("DEPTHGRID_DATA") == nullptr && given.empty()) {
-    looked = fmt::format("\n  $DEPTHGRID_DATA/{}: DEPTHGRID_DATA is not set", name);
+    searched = fmt::format("\n  $DEPTHGRID_DATA/{}: DEPTHGRID_DATA is not set", name);
   }
   for (const Place& place : places(name, leaf, given)) {
     const std::string missing = missing_from(place.folder, files);
     if (missing.empty()) return place.folder;
-    looked += fmt::format("\n  {} (from {}): {}", std::filesystem::absolute(place.folder).string(),
-                          place.from, missing);
+    searched += fmt::format("\n  {} (from {}): {}",
+                            std::filesystem::absolute(place.folder).string(), place.from, missing);
   }
   throw UserError(ExitCode::NoInput,
                   fmt::format("{0} not found. Looked in:{1}\nFetch it with `scripts/fetch_data.sh "
                               "{0}`, or name its folder in {2}.",
-                              name, looked, leaf));
+                              name, searched, leaf));
 }
 
 std::string read_corpus_file(const std::filesystem::path& file) {

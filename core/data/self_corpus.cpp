@@ -58,14 +58,14 @@ std::string load_self_text(const std::filesystem::path& given) {
   if (std::filesystem::is_regular_file(checkout / "CMakeLists.txt", none)) {
     return self_text(checkout);
   }
-  std::string looked = "\n  " + checkout.string() + " (where this program was built): not there";
+  std::string searched = "\n  " + checkout.string() + " (where this program was built): not there";
   for (const std::string_view above : {"", "../"}) {
     const auto file = program_beside(std::string(above) + std::string(kBundled));
     if (std::filesystem::is_regular_file(file, none)) return read_corpus_file(file);
-    looked += "\n  " + file.lexically_normal().string() + ": no such file";
+    searched += "\n  " + file.lexically_normal().string() + ": no such file";
   }
   throw UserError(ExitCode::NoInput,
-                  "corpus 'self' (this project's own text) not found. Looked in:" + looked +
+                  "corpus 'self' (this project's own text) not found. Looked in:" + searched +
                       "\nName a folder that holds self.txt in data.path, or use another "
                       "data.corpus.");
 }

@@ -13,13 +13,13 @@ class Probe {
  public:
   virtual ~Probe() = default;
 
-  /// Declares every series that look() will write.
+  /// Declares every series that measure() will write.
   virtual void declare(RecordSink& out) = 0;
 
   virtual const ProbeSchedule& schedule() const = 0;
 
   /// Called when the schedule is due. @param step  optimiser steps done.
-  virtual void look(std::int64_t step, RecordSink& out) = 0;
+  virtual void measure(std::int64_t step, RecordSink& out) = 0;
 };
 
 }  // namespace depthgrid

@@ -14,7 +14,7 @@ struct TokenClass {
   at::Tensor member;  // (n, T) bool, host
 };
 
-/// The sequences on which probes look at a model: the same for all cells and all looks.
+/// The sequences on which probes measure a model: the same for all cells and all measurements.
 struct ProbeSet {
   at::Tensor windows;               // (n, T + 1) int64: inputs and, one further, targets
   std::vector<TokenClass> classes;  // at least one

@@ -23,7 +23,8 @@ struct SeriesSpec {
   std::vector<SeriesAxis> axes = {};  // those after the step that are not fixed
 };
 
-/// Raw states of one cell at one look, for a file of their own: too many for a row of numbers.
+/// Raw states of one cell at one measurement, for a file of their own: too many for a row of
+/// numbers.
 struct StateRecord {
   std::int64_t step = 0;                    // optimiser steps done
   bool half = true;                         // the states are binary16, else binary32

@@ -226,7 +226,7 @@ std::map<std::string, std::vector<RowAxis>> column_axes(const JournalHeader& hea
   return out;
 }
 
-/// Probes may look by other leaves after a resume, along axes of other lengths or labels. All
+/// Probes may measure by other leaves after a resume, along axes of other lengths or labels. All
 /// columns of a cell share their axes, those of the newest attempt: of older attempts, columns
 /// along other ones are left out, by taking away their names.
 class CommonAxes {

@@ -52,7 +52,7 @@ struct CellHistory {
 /// including NaN, with those of the next newer attempt that has the same step, except for
 /// train_wall_time, a clock; the kind "cell" (no axis) is not compared. A cell without journals
 /// gives an empty history. Of a damaged journal the records before the damage are read. A column
-/// along axes of other lengths or labels than those of newer attempts (probes may look by other
+/// along axes of other lengths or labels than those of newer attempts (probes may measure by other
 /// leaves after a resume) is left out of the older attempt's rows.
 /// @param cell_dir  its name is the cell's id, which the journals name too.
 CellHistory read_history(const std::filesystem::path& cell_dir, const Fs& disk = real_fs());

@@ -164,19 +164,20 @@ std::optional<CellProfile> read_profile(const TableReader& reader, const Profile
   std::optional<std::vector<ProfileAxis>> axes = profile_axes(reader, request);
   if (!axes) return std::nullopt;
   const VariableColumn column = reader.read(std::string(request.variable));
-  const auto looks = std::ranges::find_if(*axes, [](const ProfileAxis& axis) {
+  const auto measurements = std::ranges::find_if(*axes, [](const ProfileAxis& axis) {
     return axis.use == AxisUse::Chosen && axis.name == "probe_step";
   });
-  if (looks != axes->end()) looks->entry = looks->length - 1;
+  if (measurements != axes->end()) measurements->entry = measurements->length - 1;
   while (true) {
     const std::vector<double> values = reduced(column, *axes);
     if (std::ranges::any_of(values, [](double value) { return !std::isnan(value); })) {
       CellProfile out = trimmed_profile(reader, profile_shape(*axes), values);
-      if (looks != axes->end()) out.step = axis_entries(reader, *looks).numbers[looks->entry];
+      if (measurements != axes->end())
+        out.step = axis_entries(reader, *measurements).numbers[measurements->entry];
       return out;
     }
-    if (looks == axes->end() || looks->entry == 0) return std::nullopt;
-    --looks->entry;
+    if (measurements == axes->end() || measurements->entry == 0) return std::nullopt;
+    --measurements->entry;
   }
 }
 

@@ -26,7 +26,8 @@ struct ProfileRequest {
 
 /// What a finished cell has of it.
 struct CellProfile {
-  /// Optimiser steps done at the look; NaN along (or by) probe_step and for what has no looks.
+  /// Optimiser steps done at the measurement; NaN along (or by) probe_step and for what has no
+  /// measurements.
   double step = kNaN;
   std::vector<double> at = {};  // (n) coordinates along the axis, ascending; of names 0, 1, …
   std::vector<std::string> names = {};  // (n) the same as texts

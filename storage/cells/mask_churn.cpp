@@ -43,12 +43,12 @@ std::vector<MaskChurn> mask_churns(const MergedRows& rows, const std::vector<Row
       continue;
     }
     const std::vector<double> masks = rows.column(mask);
-    const std::size_t looks = rows.rows.size();
-    const std::size_t bytes = masks.size() / (looks * layers);
-    std::vector<double> numbers(looks * layers, kNaN);
+    const std::size_t measurements = rows.rows.size();
+    const std::size_t bytes = masks.size() / (measurements * layers);
+    std::vector<double> numbers(measurements * layers, kNaN);
     for (std::size_t l = 0; l < layers; ++l) {
       const double* before = nullptr;
-      for (std::size_t i = 0; i < looks; ++i) {
+      for (std::size_t i = 0; i < measurements; ++i) {
         const double* now = masks.data() + (i * layers + l) * bytes;
         if (std::isnan(now[0])) continue;
         if (before != nullptr) numbers[i * layers + l] = distance(before, now, bytes);

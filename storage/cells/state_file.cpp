@@ -206,7 +206,7 @@ fs::path publish_states(const fs::path& cell_dir, const StateFileInput& input, c
     }
     TableWriter writer(file, input.states.size(), disk);
     write(writer, input, selection);
-    if (writer.publish_once(0)) return file;  // else another process was faster: look at its file
+    if (writer.publish_once(0)) return file;  // else another process was faster: examine its file
   }
 }
 

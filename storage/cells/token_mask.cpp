@@ -33,28 +33,29 @@ std::optional<TokenMask> read_token_mask(const TableReader& reader, std::string_
     if (!reader.has(needed)) return std::nullopt;
   }
   const std::vector<std::int64_t> extents = reader.shape(name).extents;
-  if (extents.size() != 5) return std::nullopt;  // cell, look, layer, sequence, byte
+  if (extents.size() != 5) return std::nullopt;  // cell, measurement, layer, sequence, byte
   const auto extent = [&extents](std::size_t i) { return static_cast<std::size_t>(extents[i]); };
-  const std::size_t looks = extent(1), layers = extent(2), sequences = extent(3), bytes = extent(4);
+  const std::size_t measurements = extent(1), layers = extent(2), sequences = extent(3),
+                    bytes = extent(4);
   if (sequence >= sequences || bytes == 0) return std::nullopt;
   const VariableColumn column = reader.read(name), numbers = reader.read("layer");
-  const auto byte_at = [&](std::size_t look, std::size_t layer, std::size_t byte) {
-    return column.number(((look * layers + layer) * sequences + sequence) * bytes + byte);
+  const auto byte_at = [&](std::size_t measurement, std::size_t layer, std::size_t byte) {
+    return column.number(((measurement * layers + layer) * sequences + sequence) * bytes + byte);
   };
   TokenMask out;
   out.variable = name;
   out.positions = mask_positions(reader, bytes * kTokensPerByte);
-  for (std::size_t look = looks; look-- > 0 && out.layers.empty();) {
+  for (std::size_t measurement = measurements; measurement-- > 0 && out.layers.empty();) {
     for (std::size_t layer = 0; layer < layers; ++layer) {
-      if (!std::isfinite(byte_at(look, layer, 0))) continue;
+      if (!std::isfinite(byte_at(measurement, layer, 0))) continue;
       out.layers.push_back(numbers.integer(layer));
       for (std::size_t p = 0; p < out.positions; ++p) {
-        const double byte = byte_at(look, layer, p / kTokensPerByte);
+        const double byte = byte_at(measurement, layer, p / kTokensPerByte);
         const auto bits = std::isfinite(byte) ? static_cast<unsigned>(byte) : 0U;
         out.executed.push_back(static_cast<std::uint8_t>(bits >> p % kTokensPerByte & 1U));
       }
     }
-    out.step = reader.read("probe_step").integer(look);
+    out.step = reader.read("probe_step").integer(measurement);
   }
   if (out.layers.empty()) return std::nullopt;
   if (reader.has("probe_set_sha256")) out.set_sha256 = reader.read("probe_set_sha256").text(0);

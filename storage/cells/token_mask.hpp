@@ -18,7 +18,7 @@ class TableReader;
 /// Which tokens of one sequence of the probe set the layers of a cell execute.
 struct TokenMask {
   std::string variable;                     // whose choice: see read_token_mask()
-  std::int64_t step = 0;                    // optimiser steps done at the look
+  std::int64_t step = 0;                    // optimiser steps done at the measurement
   std::vector<std::int64_t> layers = {};    // (m) that may skip tokens, as on the axis `layer`
   std::size_t positions = 0;                // T
   std::vector<std::uint8_t> executed = {};  // (m, T) 1: executed, 0: skipped

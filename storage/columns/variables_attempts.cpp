@@ -73,12 +73,12 @@ constexpr Variable kAttemptsVariables[] = {
      "docs/store-format.md, How a file comes to be"},
     {"looks_sha256", "cell", Text, "1",
      "digest of the seals of the cell's probe-N.h5 that are in its row; empty = none", "pack",
-     "storage/cells/look_file.hpp"},
+     "storage/cells/probe_record.hpp"},
     {"look_settings", "cell", Text, "1",
      "JSON array, one object for each probe-N.h5 in the row, and for a result whose looks were by "
      "other leaves than the plan's: file, probes, steps, and set, the leaves probes.* that differ "
      "from those of the plan; empty = none",
-     "pack", "storage/cells/look_file.hpp"},
+     "pack", "storage/cells/probe_record.hpp"},
     {"tokens_sha256", "cell", Text, "1", "digest of the training tokens", "start",
      "core/data/dataset.hpp"},
     {"text_rules", "cell", Int32, "1",

@@ -100,7 +100,7 @@ void warn(const fs::path& folder, const std::string& text) {
   log(LogLevel::Warning, folder.string() + ": " + text);
 }
 
-void look_at_space(const Trial& t) {
+void probe_space(const Trial& t) {
   const auto [space, unknown] = t.disk.space(t.folder);
   if (unknown != 0) return;
   if (space.bytes < kLittleSpace) {
@@ -111,7 +111,7 @@ void look_at_space(const Trial& t) {
   }
 }
 
-void look_at_clock(const Trial& t) {
+void probe_clock(const Trial& t) {
   const auto about = t.disk.facts(t.b, Links::Follow);
   if (!about) return;
   const double skew = std::floor(unix_seconds(about.value.modified)) - unix_time();
@@ -136,8 +136,8 @@ void require_filesystem(const fs::path& folder, const Fs& disk) {
     if (error != kWrong) missing += fmt::format(" ({})", std::strerror(error));
     break;  // the rest needs its files
   }
-  look_at_space(trial);
-  look_at_clock(trial);
+  probe_space(trial);
+  probe_clock(trial);
   if (missing.empty()) return;
   throw StorageError(folder, "a store cannot be here, its filesystem lacks: " + missing +
                                  "; choose another folder with --store");

@@ -83,7 +83,7 @@ void Lease::Held::beat(bool last) {
               *disk);
 }
 
-bool Lease::Held::look() {
+bool Lease::Held::check() {
   // A successor claims exactly the next generation.
   const fs::path next = cell_dir / generation_name("gen", generation + 1);
   if (disk->facts(next, Links::Follow)) deposed.store(true, std::memory_order_relaxed);
@@ -103,7 +103,7 @@ Lease::~Lease() {
 }
 
 bool Lease::check_deposed() {
-  return held_->look();
+  return held_->check();
 }
 
 void Lease::release() noexcept {

@@ -57,7 +57,7 @@ class Lease {
     bool ended = false;
     std::chrono::steady_clock::time_point last_beat;  // of the keeper's thread alone, once given
     void beat(bool last);
-    bool look();
+    bool check();
   };
   explicit Lease(std::shared_ptr<Held> held) : held_(std::move(held)) {}
 
@@ -85,7 +85,8 @@ std::int64_t highest_record(const std::filesystem::path& cell_dir, const Fs& dis
 std::optional<ProcessIdentity> read_claim(const std::filesystem::path& cell_dir,
                                           std::int64_t generation, const Fs& disk = real_fs());
 
-/// Content of `hb-<generation>`; "" if unreadable. Observers compare it and look for the end mark.
+/// Content of `hb-<generation>`; "" if unreadable. Observers compare it and search for the end
+/// mark.
 std::string read_heartbeat(const std::filesystem::path& cell_dir, std::int64_t generation,
                            const Fs& disk = real_fs());
 bool heartbeat_ended(const std::string& heartbeat);

@@ -13,9 +13,9 @@ namespace {
 
 /// Heartbeats per time to live: an owner may miss a few.
 constexpr int kBeatsPerTtl = 9;
-/// A pause between two looks counts for at most 1/kPauseParts of the time to live. So no single
-/// pause of the observer deposes a living owner, which beats several times in between, and an
-/// observer that looks only rarely still takes over eventually.
+/// A pause between two observations counts for at most 1/kPauseParts of the time to live. So no
+/// single pause of the observer deposes a living owner, which beats several times in between, and
+/// an observer that polls only rarely still takes over eventually.
 constexpr int kPauseParts = 3;
 /// Heartbeats that a living owner never misses in a row.
 constexpr int kBeatsMissed = 2;
@@ -41,8 +41,8 @@ bool LeaseKeeper::stood_still(const std::filesystem::path& cell_dir, std::int64_
   }
   Seen& seen = at->second;
   const std::chrono::steady_clock::duration ttl = options_.ttl;
-  seen.watched += std::min(now - seen.last_look, ttl / kPauseParts);
-  seen.last_look = now;
+  seen.watched += std::min(now - seen.last_observed, ttl / kPauseParts);
+  seen.last_observed = now;
   return seen.watched >= ttl;
 }
 
@@ -61,7 +61,7 @@ bool LeaseKeeper::free_after(const std::filesystem::path& cell_dir, std::int64_t
          stood_still(cell_dir, last, heartbeat);
 }
 
-bool LeaseKeeper::looks_free(const std::filesystem::path& cell_dir) {
+bool LeaseKeeper::appears_free(const std::filesystem::path& cell_dir) {
   return free_after(cell_dir, highest_claim(cell_dir, disk_));
 }
 
@@ -139,7 +139,7 @@ void LeaseKeeper::beat_all() {
   }
   for (const auto& held : alive) {
     try {
-      if (held->deposed.load(std::memory_order_relaxed) || held->look()) continue;
+      if (held->deposed.load(std::memory_order_relaxed) || held->check()) continue;
       held->beat(false);
       held->last_beat = options_.now();
     } catch (const std::exception& e) {

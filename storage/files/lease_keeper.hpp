@@ -26,8 +26,8 @@ struct LeaseOptions {
 
 /// Takes leases for this process and keeps them alive; one per process, thread-safe.
 ///
-/// Its thread beats every ttl/9 for all leases held and looks for higher generations. Heartbeats of
-/// other owners are timed on its own monotonic clock; clocks of two hosts are never compared.
+/// Its thread beats every ttl/9 for all leases held and checks for higher generations. Heartbeats
+/// of other owners are timed on its own monotonic clock; clocks of two hosts are never compared.
 /// Errors of the filesystem are ridden out for ttl/2; then Lease::silent() tells the owner to stop.
 class LeaseKeeper {
  public:
@@ -47,11 +47,13 @@ class LeaseKeeper {
   ///          the store is not shared (Fs::access()); nothing is claimed then.
   std::optional<Lease> try_acquire(const std::filesystem::path& cell_dir);
 
-  /// Whether try_acquire() would claim the cell now. Counts as a look at its owner's heartbeat.
-  bool looks_free(const std::filesystem::path& cell_dir);
+  /// Whether try_acquire() would claim the cell now. Counts as an observation of its owner's
+  /// heartbeat.
+  bool appears_free(const std::filesystem::path& cell_dir);
 
-  /// Whether the heartbeat of the cell's owner has stood still for so long, over the looks made so
-  /// far, that its owner may be dead: longer than a living one ever lets it. Not a look itself.
+  /// Whether the heartbeat of the cell's owner has stood still for so long, over the observations
+  /// made so far, that its owner may be dead: longer than a living one ever lets it. Not an
+  /// observation itself.
   bool suspects(const std::filesystem::path& cell_dir);
 
   /// One heartbeat of every lease that is held. The thread makes one every ttl/9.
@@ -68,7 +70,7 @@ class LeaseKeeper {
     std::int64_t generation = 0;
     std::string heartbeat;
     std::chrono::steady_clock::duration watched{};  // with this heartbeat
-    std::chrono::steady_clock::time_point last_look;
+    std::chrono::steady_clock::time_point last_observed;
   };
   bool stood_still(const std::filesystem::path& cell_dir, std::int64_t generation,
                    const std::string& heartbeat);

@@ -31,7 +31,7 @@ bool is_set_aside(const std::filesystem::path& file) {
 
 bool something_at(const std::filesystem::path& file, const Fs& disk) {
   const int error = disk.facts(file, Links::Stay).error;
-  if (error != 0 && !means_absent(error)) throw_errno(file, "cannot be looked at", error, 0, disk);
+  if (error != 0 && !means_absent(error)) throw_errno(file, "cannot be examined", error, 0, disk);
   return error == 0;
 }
 

@@ -182,9 +182,9 @@ class Packer {
       if (v.name == "result_sha256") {
         writer.column(digests(v.name, &CellSource::seal));
       } else if (v.name == "looks_sha256") {
-        const auto looked = [](const CellSource& source) { return !source.looks.empty(); };
-        if (std::ranges::any_of(sources_.cells, looked)) {
-          writer.column(digests(v.name, &CellSource::looks));
+        const auto probed = [](const CellSource& source) { return !source.probe_records.empty(); };
+        if (std::ranges::any_of(sources_.cells, probed)) {
+          writer.column(digests(v.name, &CellSource::probe_records));
         }
       } else if (const VariableColumn* record = records_.find(v.name)) {
         writer.column(*record);
@@ -394,7 +394,7 @@ PackReport pack(const Store& store) {
     Packer(store, plan, sources).write();
     out.written = true;
     // While we wrote, another process may have packed a newer view, which ours has replaced. Each
-    // looks again after writing, so the last one to write leaves nothing out.
+    // checks again after writing, so the last one to write leaves nothing out.
     if (settled_digest(store, plan) == sources.settled) break;
   }
   return out;

@@ -13,14 +13,14 @@
 #include "storage/cells/cell_result.hpp"
 #include "storage/cells/cell_state.hpp"
 #include "storage/cells/former_bits.hpp"
-#include "storage/cells/look_file.hpp"
+#include "storage/cells/probe_record.hpp"
 #include "storage/columns/param_columns.hpp"
 #include "storage/columns/variables.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/files/sealed_file.hpp"
 #include "storage/files/set_aside.hpp"
 #include "storage/former_values.hpp"
-#include "storage/pack/cell_looks.hpp"
+#include "storage/pack/cell_probe_records.hpp"
 #include "storage/pack/state_index.hpp"
 
 namespace depthgrid {
@@ -134,34 +134,37 @@ ColumnTable numbers_of(const StoredPlan& plan, std::size_t row, const CellHistor
   }
 }
 
-/// By which leaves there were looks. @param settings  of look_settings(), separated by commas.
+/// By which leaves there were measurements. @param settings  of probe_record_settings(), separated
+/// by commas.
 void add_settings(const std::string& settings, CellSource& source) {
   if (settings.empty()) return;
   const std::string all = "[" + settings + "]";
   source.table.columns.push_back(text_column("look_settings", {"cell"}, {&all, 1}));
 }
 
-/// Puts the looks at stored weights over the cell's numbers, and says by which leaves there were
-/// looks. Damaged files are left out, and said.
-/// @param settings  look_settings() of its result.
-void add_looks(const Store& store, const StoredCell& cell, const ValueMap& planned,
-               std::string settings, CellSource& source, PackSources& out) {
+/// Puts the measurements of stored weights over the cell's numbers, and says by which leaves there
+/// were measurements. Damaged files are left out, and said.
+/// @param settings  probe_record_settings() of its result.
+void add_probe_records(const Store& store, const StoredCell& cell, const ValueMap& planned,
+                       std::string settings, CellSource& source, PackSources& out) {
   std::vector<fs::path> read;
-  std::vector<ColumnTable> looks;
-  for (const fs::path& file : look_files(store.cell_path(cell.id), store.fs())) {
+  std::vector<ColumnTable> records;
+  for (const fs::path& file : probe_record_files(store.cell_path(cell.id), store.fs())) {
     try {
       const TableReader reader = open_cell_file(file, cell.id, cell.changed, store.fs());
-      const auto look = [](const auto& dims) { return dims.size() > 1 && dims[1] == "probe_step"; };
-      looks.push_back(read_cell_columns(reader, file, look));
-      settings += (settings.empty() ? "" : ", ") + look_settings(file, reader, planned);
+      const auto is_probed = [](const auto& dims) {
+        return dims.size() > 1 && dims[1] == "probe_step";
+      };
+      records.push_back(read_cell_columns(reader, file, is_probed));
+      settings += (settings.empty() ? "" : ", ") + probe_record_settings(file, reader, planned);
       read.push_back(file);
     } catch (const StorageError& error) {
-      out.problems.push_back(error.what() + std::string("; its looks are left out"));
+      out.problems.push_back(error.what() + std::string("; it is left out"));
     }
   }
-  source.table = with_looks(source.table, looks);
+  source.table = with_probe_records(source.table, records);
   add_settings(settings, source);
-  source.looks = looks_digest(read, store.fs());
+  source.probe_records = probe_records_digest(read, store.fs());
 }
 
 void build_unfinished(const Store& store, const StoredPlan& plan, std::size_t row,
@@ -183,7 +186,7 @@ void build_unfinished(const Store& store, const StoredPlan& plan, std::size_t ro
     out.problems.emplace_back(error.what());
   }
   withhold_former_bits(table, plan, cell);
-  add_looks(store, cell, probe_leaves(plan, cell), "", out.cells[row], out);
+  add_probe_records(store, cell, probe_leaves(plan, cell), "", out.cells[row], out);
 }
 
 /// What is packed in the place of a damaged result.
@@ -191,19 +194,19 @@ std::string instead(const std::string& kept) {
   return kept.empty() ? "; its journals are used" : "; its row is kept as it was packed before";
 }
 
-/// Everything of a result; its series only if something changes in them: looks are put over them,
-/// or they have figures that are withheld.
+/// Everything of a result; its series only if something changes in them: measurements are put over
+/// them, or they have figures that are withheld.
 void read_result(const Store& store, const StoredPlan& plan, const StoredCell& cell,
                  CellSource& source, PackSources& out) {
   const fs::path file = store.cell_path(cell.id) / "result.h5";
   const TableReader reader = open_cell_file(file, cell.id, cell.changed, store.fs());
   const bool former = of_former_release(reader) && may_have_former_bits(plan, cell);
   const ValueMap planned = probe_leaves(plan, cell);
-  const std::string settings = look_settings(file, reader, planned);
-  if (former || !look_files(store.cell_path(cell.id), store.fs()).empty()) {
+  const std::string settings = probe_record_settings(file, reader, planned);
+  if (former || !probe_record_files(store.cell_path(cell.id), store.fs()).empty()) {
     source.table = read_cell_columns(reader, file, [](const auto&) { return true; });
     if (former) withhold_former_bits(source.table, plan, cell);
-    add_looks(store, cell, planned, settings, source, out);
+    add_probe_records(store, cell, planned, settings, source, out);
     source.kind = CellSource::Kind::Whole;
   } else {
     source.table =
@@ -220,7 +223,7 @@ void read_result(const Store& store, const StoredPlan& plan, const StoredCell& c
 /// All cells of the plan as found at one moment.
 struct CellsView {
   std::vector<CellOutcome> cells;
-  std::vector<std::string> looks;  // looks_digest() of each
+  std::vector<std::string> probe_records;  // probe_records_digest() of each
   std::vector<std::vector<StateFile>> states;
   std::string digest, settled;  // as PackSources says
 };
@@ -233,14 +236,14 @@ CellsView view_of(const Store& store, const StoredPlan& plan) {
   for (const StoredCell& cell : plan.cells) {
     const CellOutcome& found = out.cells.emplace_back(cell_outcome(store, cell.id));
     const CellStatus status = found.state.status;
-    const std::string& looks = out.looks.emplace_back(
-        looks_digest(look_files(store.cell_path(cell.id), store.fs()), store.fs()));
+    const std::string& probe_records = out.probe_records.emplace_back(
+        probe_records_digest(probe_record_files(store.cell_path(cell.id), store.fs()), store.fs()));
     out.states.push_back(state_files(store.cell_path(cell.id), store.fs()));
     const std::string line = cell.id +
                              (found.seal ? hex(found.seal->digest)
                                          : std::string(name_of(status)) +
                                                fingerprint(store.cell_path(cell.id), store.fs())) +
-                             looks + states_digest(out.states.back()) + "\n";
+                             probe_records + states_digest(out.states.back()) + "\n";
     all += line;
     settled += !found.seal && status == CellStatus::Running ? cell.id + "\n" : line;
   }
@@ -258,12 +261,12 @@ bool is_series(const std::vector<std::string>& dims) {
 PackSources gather_sources(const Store& store, const StoredPlan& plan) {
   PackSources out;
   out.previous = open_previous(store, plan, out);
-  std::optional<VariableColumn> packed, packed_looks;
+  std::optional<VariableColumn> packed, packed_probe_records;
   if (out.previous && out.previous->has("result_sha256")) {
     packed = out.previous->read("result_sha256");
   }
   if (out.previous && out.previous->has("looks_sha256")) {
-    packed_looks = out.previous->read("looks_sha256");
+    packed_probe_records = out.previous->read("looks_sha256");
   }
   CellsView view = view_of(store, plan);
   out.digest = view.digest;
@@ -277,7 +280,7 @@ PackSources gather_sources(const Store& store, const StoredPlan& plan) {
     return usable ? packed->text(i) : std::string();
   };
   // Rows of release 0.1 may have figures that are withheld now; others say in what the leaves of
-  // their looks differ from those of the plan then.
+  // their measurements differ from those of the plan then.
   const bool read_again =
       out.previous && (of_former_release(*out.previous) ||
                        out.previous->text_attribute("probe_leaves") != out.probe_leaves);
@@ -298,12 +301,13 @@ PackSources gather_sources(const Store& store, const StoredPlan& plan) {
     }
     if (!found.seal && kept(i).empty()) continue;
     source.seal = found.seal ? hex(found.seal->digest) : kept(i);
-    const std::string kept_looks = packed_looks ? packed_looks->text(i) : std::string();
+    const std::string kept_probe_records =
+        packed_probe_records ? packed_probe_records->text(i) : std::string();
     // Without its result, a row stays as it was packed.
-    const bool same =
-        source.seal == kept(i) && (!found.seal || (view.looks[i] == kept_looks && !read_again));
+    const bool same = source.seal == kept(i) &&
+                      (!found.seal || (view.probe_records[i] == kept_probe_records && !read_again));
     source.kind = same ? CellSource::Kind::Packed : CellSource::Kind::File;
-    if (same) source.looks = kept_looks;
+    if (same) source.probe_records = kept_probe_records;
   }
   if (out.previous && !read_again && out.previous->text_attribute("source_digest") == out.digest) {
     return out;
@@ -322,7 +326,7 @@ PackSources gather_sources(const Store& store, const StoredPlan& plan) {
         source.seal = kept(i);
         if (!source.seal.empty()) {
           source.kind = CellSource::Kind::Packed;
-          if (packed_looks) source.looks = packed_looks->text(i);
+          if (packed_probe_records) source.probe_records = packed_probe_records->text(i);
         }
       }
     }

@@ -16,15 +16,16 @@ namespace depthgrid {
 /// Source of one cell's numbers in the packed file.
 struct CellSource {
   enum class Kind : std::uint8_t {
-    Whole,  // `table` has everything: of an unfinished cell, or with looks at stored weights
+    Whole,  // `table` has everything: of an unfinished cell, or with measurements of stored weights
     File,   // result.h5; `table` has everything but the series
     Packed  // the previous packed file, same row; `table` is empty. Also where the result that
             // the row was packed from is damaged or gone: a finished row is never overwritten
             // by an unfinished one
   };
   Kind kind = Kind::Whole;
-  std::string seal;   // SHA-256 of result.h5, hex; empty for unfinished cells
-  std::string looks;  // looks_digest() of the files of looks in `table`, or in the packed row
+  std::string seal;           // SHA-256 of result.h5, hex; empty for unfinished cells
+  std::string probe_records;  // probe_records_digest() of the probe records in `table`, or in the
+                              // packed row
   ColumnTable table;
   std::vector<std::string> series;  // File: names of the variables over a step axis
 };

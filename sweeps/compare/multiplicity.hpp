@@ -11,7 +11,7 @@
 
 namespace depthgrid {
 
-// Several contrasts at once: one family is what one question looks at (all main contrasts of the
+// Several contrasts at once: one family is what one question examines (all main contrasts of the
 // primary metric). A contrast without a p (NaN: one pair, no spread) is no member of the family.
 
 /// α of the verdicts; the intervals beside them have confidence 1 − α.

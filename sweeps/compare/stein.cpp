@@ -20,7 +20,7 @@ void require_stein_first(std::size_t first_seeds) {
   }
 }
 
-/// t(1 − α/2; n0 − 1), after a look at the rule.
+/// t(1 − α/2; n0 − 1), by the rule.
 double stein_quantile(const SteinRule& rule) {
   require_stein_first(rule.first_seeds);
   if (!(rule.half_width > 0 && std::isfinite(rule.half_width))) {

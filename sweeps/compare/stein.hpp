@@ -87,7 +87,7 @@ struct SteinPlan {
 };
 
 /// @param first_stage  differences of each contrast, in the order in which seeds were trained. Only
-/// the first n0 are looked at, so that the plan is the same when asked for again after stage two.
+/// the first n0 are examined, so that the plan is the same when asked for again after stage two.
 /// @throws Error if n0 < 5, W is not a positive number, max_seeds < n0 or the confidence is not
 /// between 0 and 1.
 SteinPlan stein_plan(std::span<const std::vector<double>> first_stage, const SteinRule& rule);

@@ -233,9 +233,9 @@ void add_two_stage_columns(Table& csv, const Listing& listing, const Comparison&
     const ComparedGroup* const baseline = stage_baseline(
         table.rows, [](const ComparedRow& row) -> const ComparedGroup& { return row.group; });
     for (const ComparedRow& row : table.rows) {
-      const bool looked = baseline != nullptr && !row.group.baseline;
+      const bool inspected = baseline != nullptr && !row.group.baseline;
       add_entries(csv.rows.at(line++),
-                  looked ? two_stage_row(listing, answers, row.group, *baseline) : nullptr);
+                  inspected ? two_stage_row(listing, answers, row.group, *baseline) : nullptr);
     }
   }
 }
@@ -249,10 +249,10 @@ void add_two_stage_columns(Table& csv, const Listing& listing, const ArmComparis
   std::size_t line = 0;
   for (const ArmResults& arm : comparison.arms) {
     for (const std::string& metric : metrics) {
-      const bool looked = baseline != nullptr && !arm.baseline && !answers.empty() &&
-                          answers.front().record.metric == metric;
+      const bool inspected = baseline != nullptr && !arm.baseline && !answers.empty() &&
+                             answers.front().record.metric == metric;
       add_entries(csv.rows.at(line++),
-                  looked ? two_stage_row(listing, answers, arm, *baseline) : nullptr);
+                  inspected ? two_stage_row(listing, answers, arm, *baseline) : nullptr);
     }
   }
 }

@@ -16,7 +16,7 @@ constexpr std::string_view name_of(FindingLevel level) noexcept {
   return kFindingLevelNames[static_cast<std::size_t>(level)];
 }
 
-/// One thing that was looked at.
+/// One thing that was examined.
 struct Finding {
   std::string what;  // "free space"
   FindingLevel level = FindingLevel::Ok;

@@ -50,7 +50,7 @@ Finding file_system_finding(const fs::path& folder) {
 }
 
 /// Locks, and the time of a new file.
-void look_at_file(const fs::path& folder, std::vector<Finding>& out) {
+void check_locks(const fs::path& folder, std::vector<Finding>& out) {
   const fs::path file = scratch_name(folder);
   const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
   if (fd < 0) return;  // file_system_finding() has told
@@ -111,7 +111,7 @@ std::vector<Finding> store_findings(const fs::path& wanted, bool holds_stores) {
   const bool is_store = !holds_stores && fs::is_directory(wanted, ignored);
   const FileAccess access = is_store ? Store::fs_at(wanted).access() : FileAccess::Owner;
   out.push_back(permissions_finding(folder, modes_of(folder), is_store, access));
-  look_at_file(folder, out);
+  check_locks(folder, out);
   struct statvfs space{};
   if (statvfs(folder.c_str(), &space) == 0) {
     out.push_back(

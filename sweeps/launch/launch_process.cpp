@@ -19,7 +19,7 @@
 namespace depthgrid {
 namespace {
 
-constexpr double kLookSeconds = 0.5;  // files are read for it
+constexpr double kPollSeconds = 0.5;  // files are read for it
 constexpr int kHighestSignal = 64;
 constexpr std::uint64_t kLeastRoom = 1 << 20;  // bytes, of a folder of sessions
 constexpr int kCannotLoad = 127;               // of the loader, which lacks a library here
@@ -134,8 +134,8 @@ void LaunchProcess::kill_hung() {
 }
 
 std::vector<LiveEvent> LaunchProcess::news() {
-  if (!child_.poll() && since_look_.seconds() < kLookSeconds) return {};
-  since_look_ = Stopwatch();
+  if (!child_.poll() && since_poll_.seconds() < kPollSeconds) return {};
+  since_poll_ = Stopwatch();
   life_ = board_.life();
   std::vector<LiveEvent> out = board_.read(1, -1);
   for (LiveEvent& event : out) event.rank = number_;

@@ -59,7 +59,7 @@ class LaunchProcess final : public RunningLaunch {
   ChildProcess child_;
   int number_;
   LifeSign life_;
-  Stopwatch since_look_;
+  Stopwatch since_poll_;
 };
 
 }  // namespace depthgrid

@@ -25,9 +25,9 @@ double HangJudge::limit(WorkPhase phase) const {
   return factor * limit_.value_or(std::max(kLeast, kTimesLongest * longest_)) + behind_;
 }
 
-std::optional<double> HangJudge::look(std::int64_t beats, WorkPhase phase, double now) {
-  const bool paused = now - last_look_ > kOwnPause;
-  last_look_ = now;
+std::optional<double> HangJudge::observe(std::int64_t beats, WorkPhase phase, double now) {
+  const bool paused = now - last_observed_ > kOwnPause;
+  last_observed_ = now;
   if (beats != beats_ || paused) {
     // A long start says nothing about the pauses of training.
     const bool tells = rule_of(phase_).factor == 1;

@@ -24,11 +24,11 @@ class HangJudge {
   ///                every phase is judged, since a process that was stopped waits for nobody.
   explicit HangJudge(HangLimit limit, double behind = 0) : limit_(limit), behind_(behind) {}
 
-  /// One look. A look that comes more than five seconds after the last one tells nothing: this
+  /// One observation. One that comes more than five seconds after the last one tells nothing: this
   /// process itself, or the machine, was stopped meanwhile, and the watch begins anew.
   /// @param beats  signs of life so far; to enter a phase is one. @param now  s, monotonic.
   /// @return seconds without one, if they are too many for the phase.
-  std::optional<double> look(std::int64_t beats, WorkPhase phase, double now);
+  std::optional<double> observe(std::int64_t beats, WorkPhase phase, double now);
 
   /// s; infinity in a phase that is not judged.
   double limit(WorkPhase phase) const;
@@ -36,9 +36,9 @@ class HangJudge {
  private:
   HangLimit limit_;
   double behind_;
-  WorkPhase phase_ = WorkPhase::StartUp;  // of the last look
+  WorkPhase phase_ = WorkPhase::StartUp;  // of the last observation
   std::int64_t beats_ = -1;
-  double since_ = 0, last_look_ = 0, longest_ = 0;
+  double since_ = 0, last_observed_ = 0, longest_ = 0;
 };
 
 }  // namespace depthgrid

@@ -14,7 +14,7 @@ constexpr std::array kRules = {
     PhaseRule{WorkPhase::Corpora, "opening corpora", 24},
     PhaseRule{WorkPhase::Auditing, "auditing", 24},
     PhaseRule{WorkPhase::Building, "building a model", 4},
-    PhaseRule{WorkPhase::Looking, "looking for a job", 1},
+    PhaseRule{WorkPhase::Polling, "polling for a job", 1},
     PhaseRule{WorkPhase::Training, "training", 1},
     PhaseRule{WorkPhase::Evaluation, "evaluation", 1},
     PhaseRule{WorkPhase::Checkpoint, "checkpoint", 1},

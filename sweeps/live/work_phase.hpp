@@ -11,7 +11,7 @@ enum class WorkPhase : std::uint8_t {
   Corpora,   // texts are read, and tokenised where no cache has them
   Auditing,  // structures are checked
   Building,  // of a job's model, from a checkpoint or from nothing
-  Looking,   // for the next job
+  Polling,   // for the next job
   Training,
   Evaluation,
   Checkpoint,

@@ -110,7 +110,7 @@ struct GenerateOrder {
   bool json = false;
 };
 
-/// `depthgrid report --include tokens`: on which texts probes look at a cell.
+/// `depthgrid report --include tokens`: on which texts probes measure a cell.
 struct TokensOrder {
   std::string store;           // its folder
   std::string cell;            // id

@@ -19,7 +19,7 @@
 namespace depthgrid {
 namespace {
 
-/// What a reader looks for first, within the width of a screen.
+/// What a reader searches for first, within the width of a screen.
 Table effects_table(const EffectTable& effects, std::optional<double> margin) {
   const bool lacking = std::ranges::any_of(
       effects.rows, [](const ComparedRow& row) { return row.group.missing() > 0; });

@@ -61,7 +61,7 @@ std::vector<std::string> store_names(const std::vector<std::string>& folders);
 PageData page_data(Listing listing, const PageQuery& query, const PageInclusions& include,
                    const std::function<void(std::size_t, std::size_t)>& progress = {});
 
-/// The worker's answer on which texts probes look.
+/// The worker's answer on which texts probes measure a cell.
 struct TokenTexts {
   std::string set_sha256;           // of the whole probe set
   std::vector<std::string> tokens;  // of its first sequence

@@ -161,7 +161,7 @@ constexpr auto kProbePictures = std::to_array<ProbePicture>({
     {Routing,
      Panels,
      {"routing_churn", "probe_step", "layer"},
-     "Change of the executed tokens since the look before",
+     "Change of the executed tokens since the measurement before",
      kDone,
      "layer"},
     {Routing,

@@ -14,9 +14,9 @@ namespace depthgrid {
 
 /// What a row of probe_pictures() shows of one arm: means over its seeds.
 struct ArmSight {
-  std::size_t arm = 0;      // its number, of the rows of Comparison::effects
-  std::size_t seeds = 0;    // cells that have the variable
-  std::size_t partial = 0;  // entries of the axis (looks) that only some of them have: left out
+  std::size_t arm = 0;                         // its number, of the rows of Comparison::effects
+  std::size_t seeds = 0;                       // cells that have the variable
+  std::size_t partial = 0;                     // measurements that only some have: left out
   double first_step = kNaN, last_step = kNaN;  // range of the cells' CellProfile::step
   std::vector<double> at;                      // (n) as CellProfile
   std::vector<std::string> names, lines;       // (n), (m)

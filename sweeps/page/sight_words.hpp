@@ -30,7 +30,7 @@ std::string sight_summary(const ProbePicture& picture, std::span<const ArmSight>
 Table sight_table(const ProbePicture& picture, std::span<const ArmSight> sights,
                   const std::vector<ComparedRow>& arms);
 
-/// Lines for small print: looks that are left out since not all seeds have them.
+/// Lines for small print: measurements that are left out since not all seeds have them.
 std::string sight_omissions(std::span<const ArmSight> sights, const std::vector<ComparedRow>& arms);
 
 }  // namespace depthgrid

@@ -74,7 +74,8 @@ std::optional<std::string> store_problem(const CellConfig& run, double there, do
   if (there + more <= limit) return std::nullopt;
   return fmt::format(
       "{}: the sweep needs about {} ({} are in the store, {} are predicted for what is missing), "
-      "but {} are allowed: raise it, keep fewer checkpoints (checkpoint.keep_*), look less often "
+      "but {} are allowed: raise it, keep fewer checkpoints (checkpoint.keep_*), measure less "
+      "often "
       "(probes.*.schedule), or take fewer cells",
       row.leaf, short_bytes(there + more), short_bytes(there), short_bytes(more),
       short_bytes(limit));

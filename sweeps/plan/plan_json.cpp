@@ -28,7 +28,7 @@ Json cell_json(const CellPlan& cell, CellStatus status) {
 
 Json probe_json(const ProbeCost& probe) {
   return {{"name", probe.name},
-          {"looks", probe.looks},
+          {"looks", probe.measurements},
           {"seconds_per_look", probe.seconds},
           {"numbers_per_look", probe.numbers},
           {"file_bytes_per_look", probe.bytes},

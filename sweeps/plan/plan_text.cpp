@@ -93,8 +93,8 @@ Table probe_table(const Sweep& sweep, const CostTable& costs) {
     if (cost == nullptr) continue;
     const double training = cell->config.real("train.steps") * cost->seconds_per_cell_step;
     for (const ProbeCost& probe : cost->probes) {
-      const double share = static_cast<double>(probe.looks) * probe.seconds / training;
-      table.rows.push_back({cell->structure, probe.name, std::to_string(probe.looks),
+      const double share = static_cast<double>(probe.measurements) * probe.seconds / training;
+      table.rows.push_back({cell->structure, probe.name, std::to_string(probe.measurements),
                             short_seconds(probe.seconds),
                             training > 0 ? fmt::format("{:.1f} %", 100 * share) : "-",
                             short_bytes(stored_bytes(probe))});

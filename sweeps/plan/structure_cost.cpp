@@ -188,7 +188,7 @@ PredictedTime predicted_times(const CellConfig& config, const StructureCost& cos
   PredictedTime out{steps * cost.seconds_per_cell_step * step_share(config), 0, kSecondsPerCell};
   out.training += periodic_tokens(config) * cost.seconds_per_eval_token;
   for (const ProbeCost& probe : cost.probes) {
-    out.training += static_cast<double>(probe.looks) * probe.seconds;
+    out.training += static_cast<double>(probe.measurements) * probe.seconds;
   }
   out.ending = final_tokens(config) * final_passes(config) * cost.seconds_per_eval_token;
   return out;
@@ -206,7 +206,7 @@ double predicted_cell_seconds(const CellConfig& config, const StructureCost& cos
 }
 
 double stored_bytes(const ProbeCost& probe) {
-  return static_cast<double>(probe.looks) *
+  return static_cast<double>(probe.measurements) *
          (probe.numbers * (kNumber + kPackedNumber) + probe.bytes);
 }
 
@@ -228,9 +228,9 @@ double predicted_stored_bytes(const CellConfig& config, std::int64_t parameters,
   const auto* at = config.at("checkpoint.keep_at").get_if<ValueList>();
   const double kept = (config.flag("checkpoint.keep_final") ? 1 : 0) + (best ? 1 : 0) +
                       (at == nullptr ? 0.0 : static_cast<double>(at->size()));
-  double looks = 0;
-  for (const ProbeCost& probe : probes) looks += stored_bytes(probe);
-  return journal + kResultHead + numbers * kPackedNumber + looks +
+  double measurements = 0;
+  for (const ProbeCost& probe : probes) measurements += stored_bytes(probe);
+  return journal + kResultHead + numbers * kPackedNumber + measurements +
          kept * (kCheckpointHead + kCheckpointParameter * static_cast<double>(parameters));
 }
 
@@ -263,7 +263,7 @@ std::string costs_json(const CostTable& costs) {
       out["student_flops"] = {s->always, s->products, s->attention};
     }
     for (const ProbeCost& p : c.probes) {
-      out["probes"].push_back({p.name, p.looks, p.seconds, p.numbers, p.bytes});
+      out["probes"].push_back({p.name, p.measurements, p.seconds, p.numbers, p.bytes});
     }
     for (const TensorInfo& t : c.tensors) out["tensors"].push_back({t.name, t.shape, t.group});
   }

@@ -30,13 +30,13 @@ struct TensorInfo {
   std::string group;                // "trunk", "router", ...
 };
 
-/// Cost of a probe that looks at one cell, from the calibration.
+/// Cost of a probe that measures one cell, from the calibration.
 struct ProbeCost {
   std::string name;
-  std::int64_t looks = 0;  // in the whole training
-  double seconds = 0;      // of one look
-  double numbers = 0;      // that one look records
-  double bytes = 0;        // of the files of its own that one look writes, before compression
+  std::int64_t measurements = 0;  // in the whole training
+  double seconds = 0;             // of one measurement
+  double numbers = 0;             // that one measurement records
+  double bytes = 0;  // of the files of its own that one measurement writes, before compression
 };
 
 /// Counts and costs of one structure from `depthgrid-worker describe`. Counts follow from the

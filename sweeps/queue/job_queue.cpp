@@ -251,12 +251,12 @@ bool JobQueue::take(const std::vector<std::size_t>& rows) {
   return !by_step.empty();
 }
 
-/// Those of `rows` that nobody holds. Every cell is looked at, so that the heartbeats of a silent
+/// Those of `rows` that nobody holds. Every cell is examined, so that the heartbeats of a silent
 /// owner are timed together.
 std::vector<std::size_t> JobQueue::free_cells(const std::vector<std::size_t>& rows) {
   std::vector<std::size_t> out;
   for (const std::size_t row : rows) {
-    if (leases_.looks_free(store_.cell_dir(sweep_.cells[row].id))) out.push_back(row);
+    if (leases_.appears_free(store_.cell_dir(sweep_.cells[row].id))) out.push_back(row);
   }
   return out;
 }

@@ -10,7 +10,7 @@
 
 namespace depthgrid {
 
-/// Whether a cell that starts from another one may begin. It looks only at the store: whichever
+/// Whether a cell that starts from another one may begin. It examines the store only: whichever
 /// process trains the source, its result shows that it is done.
 class StartPermit {
  public:

@@ -8,14 +8,14 @@ namespace depthgrid {
 namespace {
 
 /// A filesystem may keep time in seconds: a second change would not show.
-constexpr int kLooksAfterChange = 4;
+constexpr int kPollsAfterChange = 4;
 
 }  // namespace
 
 StopOrders::StopOrders(const Store& store, std::vector<CellId> cells)
     : store_(store), cells_(std::move(cells)) {}
 
-std::vector<std::size_t> StopOrders::look() {
+std::vector<std::size_t> StopOrders::poll() {
   const auto [about, absent] = store_.fs().facts(store_.orders_dir(), Links::Follow);
   if (absent != 0) {
     changed_ = {};
@@ -23,11 +23,11 @@ std::vector<std::size_t> StopOrders::look() {
   }
   if (about.modified != changed_) {
     changed_ = about.modified;
-    looks_left_ = kLooksAfterChange;
+    polls_left_ = kPollsAfterChange;
   }
   std::vector<std::size_t> out;
-  if (looks_left_ == 0) return out;
-  --looks_left_;
+  if (polls_left_ == 0) return out;
+  --polls_left_;
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     if (stop_ordered(store_, cells_[i])) out.push_back(i);
   }

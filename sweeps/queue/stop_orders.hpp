@@ -15,13 +15,13 @@ class StopOrders {
   StopOrders(const Store& store, std::vector<CellId> cells);
 
   /// Cells that have an order, as indices. One stat(), unless the folder of orders has changed.
-  std::vector<std::size_t> look();
+  std::vector<std::size_t> poll();
 
  private:
   const Store& store_;
   std::vector<CellId> cells_;
   FileTime changed_{};
-  int looks_left_ = 0;
+  int polls_left_ = 0;
 };
 
 }  // namespace depthgrid

@@ -26,12 +26,13 @@ struct MetricRow {
 };
 constexpr std::array kMetricRows = {
     MetricRow{"train_loss", seen::kTraining},
-    MetricRow{"eval_loss_published", seen::kLooks},  // its 80 windows are drawn anew each time
+    MetricRow{"eval_loss_published", seen::kHowOften},  // its 80 windows are drawn anew each time
     MetricRow{"eval_loss_mode.", seen::kModes},
     MetricRow{"eval_executed_share.", seen::kModes},
     MetricRow{"eval_mismatch_gap", seen::kModes},
     MetricRow{"eval_", seen::kPeriodic},
-    MetricRow{"best_", seen::kPeriodic | seen::kLooks},  // of more looks, the lowest is lower
+    MetricRow{"best_",
+              seen::kPeriodic | seen::kHowOften},  // of more evaluations, the lowest is lower
     MetricRow{"final_", seen::kFinal},
 };
 
@@ -70,7 +71,7 @@ EvaluationBasis::EvaluationBasis(const Listing& listing, std::string_view metric
   const auto* const row = std::ranges::find_if(kMetricRows, fits);
   if (row == kMetricRows.end()) return;
   bits_ = row->bits;
-  by_looks_ = metric.starts_with("eval_loss_published");
+  drawn_anew_ = metric.starts_with("eval_loss_published");
   const std::string label(metric.substr(std::min(metric.find('.') + 1, metric.size())));
   const bool of_split = label_index(kSplitNames, label) < kSplitNames.size();
   split_ = of_split ? label : bits_ == seen::kTraining ? "train" : "valid";
@@ -147,7 +148,7 @@ void EvaluationBasis::add_windows(std::size_t mine, std::size_t theirs, BasisMis
     const bool as_many = one.name.ends_with("windows") && (ours == others || whole);
     if (!as_many) out.differences.push_back(std::move(one));
   }
-  if (by_looks_ && listing_.cells[mine].step != listing_.cells[theirs].step) {
+  if (drawn_anew_ && listing_.cells[mine].step != listing_.cells[theirs].step) {
     out.differences.push_back(
         {"step", Value(listing_.cells[mine].step), Value(listing_.cells[theirs].step)});
   }
@@ -245,7 +246,7 @@ BasisMismatch EvaluationBasis::mismatch(std::size_t mine, std::size_t theirs) co
 }
 
 std::string EvaluationBasis::key() const {
-  return fmt::format("{} {} {} {} {} {}", bits_, per_byte_, by_looks_, split_, counted_,
+  return fmt::format("{} {} {} {} {} {}", bits_, per_byte_, drawn_anew_, split_, counted_,
                      noncausal_);
 }
 

@@ -67,7 +67,7 @@ class EvaluationBasis {
 
   const Listing& listing_;
   unsigned bits_ = 0;  // of sweeps/report/evaluation_leaves.hpp; 0: no evaluation
-  bool per_byte_ = false, by_looks_ = false;
+  bool per_byte_ = false, drawn_anew_ = false;
   std::string split_, counted_, digest_, bytes_, noncausal_;  // names of facts and metrics
 };
 

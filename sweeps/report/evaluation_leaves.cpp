@@ -40,8 +40,8 @@ constexpr std::array kSeen = {
     SeenRow{"eval.final_windows", seen::kFinal},
     SeenRow{"eval.mode_windows", seen::kModes},
     SeenRow{"eval.stride", seen::kPeriodic | seen::kFinal | seen::kModes},
-    SeenRow{"eval.every", seen::kLooks},
-    SeenRow{"eval.at_start", seen::kLooks},
+    SeenRow{"eval.every", seen::kHowOften},
+    SeenRow{"eval.at_start", seen::kHowOften},
     // They say which figures there are, and change none.
     SeenRow{"eval.splits", 0},
     SeenRow{"eval.final_splits", 0},

@@ -14,12 +14,12 @@ namespace depthgrid {
 namespace seen {
 inline constexpr unsigned kTrainText = 1, kDevText = 2, kValidText = 4, kTestText = 8;
 inline constexpr unsigned kTexts = 15;
-inline constexpr unsigned kTraining = 16;  // training losses: windows of the training text
-inline constexpr unsigned kPeriodic = 32;  // evaluations during training
-inline constexpr unsigned kFinal = 64;     // the evaluation of the last weights
-inline constexpr unsigned kModes = 128;    // comparisons of execution modes during training
-inline constexpr unsigned kLooks = 256;    // how often there is an evaluation
-inline constexpr unsigned kEvaluations = kPeriodic | kFinal | kModes | kLooks;
+inline constexpr unsigned kTraining = 16;   // training losses: windows of the training text
+inline constexpr unsigned kPeriodic = 32;   // evaluations during training
+inline constexpr unsigned kFinal = 64;      // the evaluation of the last weights
+inline constexpr unsigned kModes = 128;     // comparisons of execution modes during training
+inline constexpr unsigned kHowOften = 256;  // how often there is an evaluation
+inline constexpr unsigned kEvaluations = kPeriodic | kFinal | kModes | kHowOften;
 }  // namespace seen
 
 /// Bits of `seen` for a leaf: 0 for one that changes the model or its training only. A leaf of

@@ -10,7 +10,7 @@
 
 namespace depthgrid {
 
-/// Which windows of a split an evaluation looks at.
+/// Which windows of a split an evaluation examines.
 enum class WindowsOf : std::uint8_t { Periodic, Modes, Final };
 
 /// How many windows are asked for; 0 = all, also where the split has fewer than that: then there

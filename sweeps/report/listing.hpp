@@ -75,7 +75,7 @@ Listing list_store(const Store& store, const std::string& name, const Sweep* swe
 /// The cells of a plan, all as pending: for their names and the leaves that vary.
 Listing list_plan(const StoredPlan& plan, const std::string& store);
 
-/// The cells of a sweep without a store: all pending. @param store  where it was looked for.
+/// The cells of a sweep without a store: all pending. @param store  where it was searched for.
 Listing list_sweep(const Sweep& sweep, const std::string& store);
 
 /// "store results/tiny", or that no run has begun there and what to do.

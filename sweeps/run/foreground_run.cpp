@@ -60,7 +60,7 @@ LaunchRecord new_record(const ForegroundRun& run) {
           .last_words = ""};
 }
 
-/// What has failed is looked for in the store's launches; what went well, nobody asks for.
+/// What has failed is searched for in the store's launches; what went well, nobody asks for.
 void keep_if_stored(const ForegroundRun& run, const LaunchRecord& record) {
   if (!Store::is_at(run.store)) return;
   const Fs& disk = Store::fs_at(run.store);

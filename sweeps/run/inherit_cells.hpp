@@ -8,8 +8,8 @@
 namespace depthgrid {
 
 /// Takes cells over from owners that have fallen silent, and gives them free at once, so that the
-/// launch which will train them need not wait for their leases a second time. Counts as a look at
-/// the heartbeats of all of them: call it again and again.
+/// launch which will train them need not wait for their leases a second time. Counts as an
+/// observation of the heartbeats of all of them: call it again and again.
 /// @param leases  of this process.
 /// @return false while such an owner may yet come back, and while living ones have all of the
 ///         cells: a launch would only wait for them.

@@ -48,7 +48,7 @@ bool Supervisor::begin(std::size_t index) {
   const std::filesystem::path folder = launch_folder(store_, launch.id);
   make_folders(folder, leases_.fs());
   std::optional<Lease> lease;
-  if (const bool free = leases_.looks_free(folder); backend_.inherit(launch) && free) {
+  if (const bool free = leases_.appears_free(folder); backend_.inherit(launch) && free) {
     lease = leases_.try_acquire(folder);
   }
   if (!lease) {
@@ -183,7 +183,7 @@ void Supervisor::watch() {
       continue;
     }
     const LifeSign sign = launch->process->life();
-    const auto silent = launch->judge.look(sign.beats, sign.phase, now);
+    const auto silent = launch->judge.observe(sign.beats, sign.phase, now);
     if (silent && !launch->hung) {
       backend_.say(
           fmt::format("launch {} has given no sign of life for {} in phase '{}' (resources.hang): "

@@ -16,7 +16,7 @@ namespace {
 constexpr std::array<std::string_view, 6> kOfTheMachine = {"disk",   "infrastructure", "killed",
                                                            "source", "stopped",        "storage"};
 
-constexpr double kLook = 0.1;  // s
+constexpr double kPollSeconds = 0.1;  // s
 
 }  // namespace
 
@@ -92,7 +92,7 @@ std::set<CellId> cells_at_work(const Store& store, const std::vector<CellId>& ce
                                std::chrono::milliseconds ttl, const Clock& clock) {
   const double watched = std::chrono::duration<double>(ttl).count() / 3;
   HeartbeatWatch watch(store, cells, clock.now() + watched);
-  while (watch.tick(clock.now())) clock.wait(kLook);
+  while (watch.tick(clock.now())) clock.wait(kPollSeconds);
   return watch.at_work();
 }
 

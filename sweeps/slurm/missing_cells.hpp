@@ -48,7 +48,7 @@ bool fails_again(const std::string& failure_class);
 /// may be dead.
 class HeartbeatWatch {
  public:
-  /// Looks at the claimed ones of these cells. @param until  when the last look is.
+  /// Observes the claimed ones of these cells. @param until  when the last observation is.
   HeartbeatWatch(const Store& store, const std::vector<CellId>& cells, double until);
 
   /// Looks again. @return whether it is to be called once more: there are claims left that have not

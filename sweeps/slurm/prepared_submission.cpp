@@ -106,8 +106,8 @@ std::string withdraw_doubled(const std::string& id, const Store& store, const Sc
                   withdraw_doubled(submission.id, store, slurm)));
 }
 
-/// Ends a submission of which sbatch was asked for this array and gave no answer: looks for it in
-/// the queue, and keeps its id. @throws UserError as `lost`, with what was taken.
+/// Ends a submission of which sbatch was asked for this array and gave no answer: searches for it
+/// in the queue, and keeps its id. @throws UserError as `lost`, with what was taken.
 [[noreturn]] void say_what_was_taken(const UncertainSubmission& lost, Submission& submission,
                                      SubmittedArray& array, const Store& store,
                                      const Scheduler& slurm) {
@@ -128,7 +128,7 @@ std::string withdraw_doubled(const std::string& id, const Store& store, const Sc
   keep_submission(store.root(), submission, store.fs());
   if (!before.empty()) said += fmt::format("; before it, array {}", fmt::join(before, ", "));
   throw UserError(lost.code(),
-                  fmt::format("{}\n{}. The same command goes on: it looks in the queue first, and "
+                  fmt::format("{}\n{}. The same command goes on: it searches the queue first, and "
                               "submits what is missing",
                               lost.what(), said));
 }

@@ -35,7 +35,7 @@ PreparedSubmission prepare_submission(const Sweep& sweep, const std::filesystem:
 /// Writes the scripts into the store and calls sbatch for one after the other. Each id is kept at
 /// once.
 /// @param deposed  whether another submission has taken this one's lock, as happens to one that was
-///                 suspended: looked at before and after each call of sbatch. What is not submitted
+///                 suspended: examined before and after each call of sbatch. What is not submitted
 ///                 then is taken out of the record, and tasks whose cells both have submitted leave
 ///                 the queue.
 /// @throws UserError with what sbatch says, or (TempFail) if deposed; where its answer was lost,

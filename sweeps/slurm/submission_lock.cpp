@@ -11,8 +11,8 @@
 namespace depthgrid {
 namespace {
 
-/// Looks at a heartbeat within the lease; more would not tell a dead owner sooner.
-constexpr int kLooks = 45;
+/// Polls of a heartbeat within the lease; more would not tell a dead owner sooner.
+constexpr int kPollsOfLease = 45;
 /// A dead owner's lease lapses after one; what is still held then has a living owner.
 constexpr double kLeases = 1.2;
 
@@ -37,13 +37,13 @@ std::optional<Lease> SubmissionLock::tick(double now) {
   throw UserError(
       ExitCode::TempFail,
       fmt::format("{}: another submission is at work here, process {} of {}, for more than "
-                  "{:.0f} s; wait for it, then look at depthgrid status",
+                  "{:.0f} s; wait for it, then see depthgrid status",
                   folder_.string(), owner.pid, owner.host.empty() ? "?" : owner.host,
                   now - begun_));
 }
 
 double SubmissionLock::pause() const {
-  return lease_seconds(leases_) / kLooks;
+  return lease_seconds(leases_) / kPollsOfLease;
 }
 
 Lease submission_lock(LeaseKeeper& leases, const std::filesystem::path& folder,

@@ -13,7 +13,7 @@ namespace depthgrid {
 /// submission at work to end, and for the lease of one that died on another machine to lapse.
 class SubmissionLock {
  public:
-  /// @param folder  submissions_folder(). @param now  time of the first look.
+  /// @param folder  submissions_folder(). @param now  time of the first poll.
   SubmissionLock(LeaseKeeper& leases, std::filesystem::path folder, double now);
 
   /// @return nothing while another submission has it.

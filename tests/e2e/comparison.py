@@ -409,7 +409,7 @@ def page_of(place):
     for place_of, values in enumerate(np.transpose(states)):
         wanted = (values.mean(), values.min(), values.max(), 3)
         assert any(row[1] == str(place_of) and np.allclose([float(x) for x in row[2:]], wanted, rtol=1e-9) for row in numbers), wanted
-    during = rows_of(text, 7, "gpt")  # the same at each look, its step the third
+    during = rows_of(text, 7, "gpt")  # the same at each measurement, its step the third
     assert any(row[1:3] == ["0", "0"] for row in during) and any(row[1:3] == ["2", "8"] for row in during), during
     assert "no effect beyond" in text and "numbers as CSV" in text
     place("report", "results/grid", code=2)

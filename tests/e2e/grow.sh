@@ -56,7 +56,7 @@ assert file.attrs["n_cells_packed"] == 13
 PY
 # Other leaves of a probe make no other cells: plan and sweep.h5 say by which their figures are.
 expect 0 "$depthgrid" plan "$sweep" --set seeds=1 --set probes.set.split=train --store s
-says out "probes looked at 2 finished cells by other leaves than the file's"
+says out "probes measured 2 finished cells by other leaves than the file's"
 says out "probes.set.split was "
 cp -r s probed
 expect 0 "$depthgrid" run -q "$sweep" --set seeds=1 --set probes.set.split=train --store probed

@@ -157,7 +157,7 @@ assert len(channels) == 1 and len(next(iter(channels))) == 5, channels
 PY
 expect 2 "$depthgrid" validate probed.yaml "${all[@]}" --set probes.trajectory.max_bytes=1000
 says err "expected at most"
-says err "look less often"
+says err "measure less often"
 expect 2 "$depthgrid" run probed.yaml --store refused "${all[@]}" --set probes.trajectory.max_bytes=1000
 expect 0 "$depthgrid" plan probed.yaml --store planned --json "${all[@]}"
 "$sources/.venv/bin/python" -c "
@@ -218,7 +218,7 @@ assert not answer['problems'] and len(answer['cells']) == 10
 assert all(c['steps'] == [40] and c['file'].endswith('probe-2.h5') for c in answer['cells']), answer
 " || fail "probe --json"
 expect 2 "$depthgrid" probe none --probe trajectory --set probes.trajectory.state_sequences=4 --set probes.trajectory.max_bytes=9
-says err "look less often"
+says err "measure less often"
 expect 0 "$depthgrid" probe none --probe trajectory --set probes.trajectory.state_sequences=4
 says out "states-00000040-2.h5"
 expect 0 "$depthgrid" pack none

@@ -129,7 +129,7 @@ TEST_P(ContinuousKinds, ACellIsBlindToItsNeighbourAndTheWeightsStayAsTheyAre) {
     SolverProbe probe(probed, {.tolerances = {.rtol = 1e-4, .atol = 1e-6}});
     RecordedRows out;
     probe.declare(out);
-    probe.look(0, out);
+    probe.measure(0, out);
     return out;
   };
   const RecordedRows all = run(*s.probed);
@@ -183,7 +183,7 @@ TEST(StateSpace, IsWhatTheModelRuns) {
     SsmProbe probe(*s.probed, ProbeSchedule("end", 1), 2);
     RecordedRows out;
     probe.declare(out);
-    probe.look(1, out);
+    probe.measure(1, out);
     for (const double v : out.row("ssm_state_norm", 1)) EXPECT_GT(v, 0) << one.name;
   }
 }

@@ -116,7 +116,7 @@ TEST_P(DepthExponents, InFloat64TheProbeHasTheExponentsOfTheDenseJacobian) {
     LyapunovProbe probe(subject, o);
     RecordedRows out;
     probe.declare(out);
-    probe.look(0, out);
+    probe.measure(0, out);
     return out.row("lyapunov_exponent");
   };
   const at::Tensor start =

@@ -151,7 +151,7 @@ TEST_P(ProbedModelTest, TheLensAtTheLastDepthIsTheLossOfTheModel) {
   LogitLensProbe lens(*probed_, ProbeSchedule("end", 1));
   RecordedRows out;
   lens.declare(out);
-  lens.look(1, out);
+  lens.measure(1, out);
   CellLanguageModel language(*built_->model, {3, 4});
   language.execution = Execution{.mode = built_->model->family().training_mode().mode};
   const at::NoGradGuard no_grad;
@@ -235,7 +235,7 @@ TEST(ProbedModel, GatesOfStateSpaceLayersAreOnTheAxisOfWeightTypes) {
   GatesProbe probe(probed, {.schedule = {}, .bins = 8, .grid = 12});
   RecordedRows rows;
   probe.declare(rows);
-  probe.look(0, rows);
+  probe.measure(0, rows);
   const auto mean = std::ranges::find(rows.series, "gate_mean", &SeriesSpec::name);
   ASSERT_NE(mean, rows.series.end());
   const std::vector<std::string>& types = mean->axes[1].labels;

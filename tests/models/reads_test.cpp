@@ -80,7 +80,7 @@ TEST_P(Reads, AttentionWeightsOfEachStepAreCausalAndSumToOne) {
 std::vector<std::vector<double>> rows_of(Probe& probe, std::size_t cell) {
   RecordedRows out;
   probe.declare(out);
-  probe.look(1, out);
+  probe.measure(1, out);
   std::vector<std::vector<double>> rows;
   for (const SeriesSpec& series : out.series) rows.push_back(out.row(series.name, cell));
   return rows;
@@ -145,7 +145,7 @@ TEST(WeightsOfSteps, AreTheBaseTimesTheGateOfTheStep) {
   RecordedRows rows;
   WeightsProbe probe(*one.probed, ProbeSchedule("end", 1));
   probe.declare(rows);
-  probe.look(1, rows);
+  probe.measure(1, rows);
   const std::int64_t c = one.options.width;
   for (std::int64_t l = 0; l < one.probed->depth(); ++l) {
     for (std::int64_t e = 0; e < 2; ++e) {
@@ -165,7 +165,7 @@ TEST(WeightsOfSteps, OfAHeadAreThoseOfTheWholeForm) {
   RecordedRows rows;
   WeightsProbe probe(*one.probed, ProbeSchedule("end", 1));
   probe.declare(rows);
-  probe.look(1, rows);
+  probe.measure(1, rows);
   const std::int64_t c = one.options.width, d = c / one.options.heads;
   const at::Tensor qkv = one.built->parameter("layers.1.attn.qkv.weight")[0].to(at::kDouble);
   const at::Tensor out = one.built->parameter("layers.1.attn.out.weight")[0].to(at::kDouble);

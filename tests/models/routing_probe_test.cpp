@@ -39,7 +39,7 @@ RecordedRows look(const Model& model, const ProbeSet& set, std::int64_t masks = 
   RecordedRows out;
   RoutingProbe probe(model, set, {.schedule = {}, .masks = masks, .batch = batch});
   probe.declare(out);
-  probe.look(0, out);
+  probe.measure(0, out);
   return out;
 }
 

@@ -7,7 +7,7 @@
 
 #include "core/config/sweep.hpp"
 #include "storage/cells/cell_file.hpp"
-#include "storage/cells/look_file.hpp"
+#include "storage/cells/probe_record.hpp"
 #include "storage/files/journal.hpp"
 #include "storage/plan_file.hpp"
 #include "storage/plan_sequence.hpp"
@@ -112,17 +112,18 @@ inline CellFacts synthetic_facts() {
 }
 
 /// Publishes looks at stored weights of a cell. @return  the file.
-inline std::filesystem::path publish_synthetic_looks(const Store& store, const StoredPlan& plan,
-                                                     std::size_t row, const RowLayout& layout,
-                                                     const RowTable& rows,
-                                                     const char* probes = "lyapunov") {
-  return publish_looks(store.cell_dir(plan.cells[row].id), {.plan = plan.cells[row],
-                                                            .sweep = plan,
-                                                            .layout = layout,
-                                                            .rows = rows,
-                                                            .probes = probes,
-                                                            .settings = "{}",
-                                                            .command = "depthgrid probe"});
+inline std::filesystem::path publish_synthetic_probe_record(const Store& store,
+                                                            const StoredPlan& plan, std::size_t row,
+                                                            const RowLayout& layout,
+                                                            const RowTable& rows,
+                                                            const char* probes = "lyapunov") {
+  return publish_probe_record(store.cell_dir(plan.cells[row].id), {.plan = plan.cells[row],
+                                                                   .sweep = plan,
+                                                                   .layout = layout,
+                                                                   .rows = rows,
+                                                                   .probes = probes,
+                                                                   .settings = "{}",
+                                                                   .command = "depthgrid probe"});
 }
 
 /// Trains a synthetic cell from nothing to its sealed result.

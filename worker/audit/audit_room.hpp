@@ -58,7 +58,7 @@ class AuditRoom {
   /// Most sequences that a pass of this model may hold with its graph.
   std::int64_t most_rows(const ModelOptions& o, std::int64_t tokens) const;
 
-  /// Numbers of the cells that checks look at together: all that differ, and no fewer than three.
+  /// Numbers of the cells that checks examine together: all that differ, and no fewer than three.
   std::vector<std::size_t> cells() const;
   /// Options of cells at the sizes of a twin. A number beyond the structure's variety is cell 0
   /// with another residual scale and, where layers skip, another capacity; where no capacity

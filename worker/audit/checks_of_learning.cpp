@@ -18,7 +18,7 @@ constexpr double kLearned = 0.1;
 constexpr double kOverfitRate = 5e-3;
 constexpr std::int64_t kOverfitRows = 2;
 constexpr std::int64_t kOverfitSteps = 400;
-constexpr std::int64_t kLook = 25;
+constexpr std::int64_t kReadEvery = 25;
 constexpr double kStillFalling = 0.9;  // relative to the loss a hundred steps ago
 
 constexpr double kMargin = 0.01;  // tolerance below the entropy rate, nats
@@ -64,13 +64,13 @@ AuditResult check_overfit_batch(AuditRoom& room) {
     // In training mode: the decider used in evaluation need not have learned the batch.
     const double loss = training.backward(windows, step).item<double>();
     training.update(step);
-    if (step % kLook != 0) continue;
+    if (step % kReadEvery != 0) continue;
     seen.push_back(loss);
     if (seen.back() < kLearned || std::isnan(seen.back())) break;
   }
   const double loss = seen.back();
   const std::string note = fmt::format("{} sequences of {} random tokens, {} steps", kOverfitRows,
-                                       tokens, static_cast<std::int64_t>(seen.size()) * kLook);
+                                       tokens, static_cast<std::int64_t>(seen.size()) * kReadEvery);
   const bool falling = seen.size() > 4 && loss < kStillFalling * seen[seen.size() - 5];
   if (!(loss < kLearned) && falling) {
     return {"", AuditVerdict::Undecided, loss, kLearned, note + ", still falling"};

@@ -16,7 +16,7 @@ constexpr std::int64_t kCutsAlone = 3;
 constexpr std::int64_t kOtherCuts = 8;        // most of a mode that only evaluation offers, at size
 constexpr std::int64_t kSteeringWindow = 16;  // at size
 constexpr std::int64_t kShortWindow = 24;     // of modes that only evaluation offers, on the twin
-constexpr std::int64_t kTwinPasses = 3;       // of a look: each has another step
+constexpr std::int64_t kTwinPasses = 3;       // of a pass: each has another step
 constexpr std::int64_t kGradientWindow = 32;  // at size
 constexpr double kWideTolerance = 1e-12;      // of a number in float64, relative to the largest
 constexpr double kGradientTolerance = 1e-10;  // of a gradient in float64, likewise
@@ -28,13 +28,13 @@ constexpr double kShareAlone = 0.02;    // of training or evaluation, in sequenc
 /// What the probes of one check have found.
 struct Search {
   double worst = 0;
-  std::string leak;          // first one
-  bool moved = true;         // in every pass some logit depended on the tokens
-  std::string undecided;     // a mode in which no token was skipped, or every one
-  std::int64_t looks = 0;    // modes
-  std::int64_t at_size = 0;  // most cuts of a mode
-  std::int64_t cells = 0;    // at size
-  std::string left_out;      // modes that were not looked at at size
+  std::string leak;            // first one
+  bool moved = true;           // in every pass some logit depended on the tokens
+  std::string undecided;       // a mode in which no token was skipped, or every one
+  std::int64_t inspected = 0;  // modes
+  std::int64_t at_size = 0;    // most cuts of a mode
+  std::int64_t cells = 0;      // at size
+  std::string left_out;        // modes that were not examined at size
   std::size_t turn = 0;
 };
 
@@ -42,8 +42,8 @@ bool of_training(const AuditedMode& mode) {
   return mode.context.training || mode.name == "evaluation";
 }
 
-void look(Search& search, const AuditModel& model, const AuditedMode& mode, std::int64_t tokens,
-          SuffixPlan plan, const std::string& where) {
+void inspect(Search& search, const AuditModel& model, const AuditedMode& mode, std::int64_t tokens,
+             SuffixPlan plan, const std::string& where) {
   plan.turn = search.turn++;
   const SuffixEffect effect = change_suffixes(model, tokens, mode.context, plan, !mode.causal);
   search.moved = search.moved && effect.after;
@@ -63,7 +63,7 @@ void look(Search& search, const AuditModel& model, const AuditedMode& mode, std:
 
 /// The structure itself: as many cuts as its share of the operations allows, in its training
 /// arithmetic.
-void look_at_size(Search& search, AuditRoom& room, bool causal) {
+void inspect_size(Search& search, AuditRoom& room, bool causal) {
   const std::int64_t tokens = room.tokens();
   AuditModel& several = *room.several();
   search.cells = several.options().cells;
@@ -89,14 +89,14 @@ void look_at_size(Search& search, AuditRoom& room, bool causal) {
         some_cuts(tokens, std::max(search.cells, main ? afford : std::min(kOtherCuts, afford)));
     steer(several, mode, window, 1);
     search.at_size = std::max(search.at_size, static_cast<std::int64_t>(cuts.size()));
-    look(search, several, mode, tokens, {.cuts = cuts, .dealt = true, .rows = rows}, "");
+    inspect(search, several, mode, tokens, {.cuts = cuts, .dealt = true, .rows = rows}, "");
   }
   AuditModel& full = *room.full();
   const std::int64_t alone = std::min(kCutsAlone, room.affordable(kShareAlone) / 2);
   for (const AuditedMode& mode : audited_modes(full.model().family())) {
     if (mode.causal != causal || !of_training(mode) || alone < 1) continue;
-    look(search, full, mode, tokens, {.cuts = some_cuts(tokens, alone), .rows = 1},
-         ", in a sequence alone");
+    inspect(search, full, mode, tokens, {.cuts = some_cuts(tokens, alone), .rows = 1},
+            ", in a sequence alone");
   }
 }
 
@@ -112,8 +112,8 @@ AuditModel choosing_twin(const AuditRoom& room, const TwinSize& size, Arithmetic
 }
 
 /// A twin: every position is a cut, in every cell where the window is short, else in one of them,
-/// and in another one at the next look.
-void look_at_twin(Search& search, AuditRoom& room, bool causal, TwinSize size,
+/// and in another one in the next pass.
+void inspect_twin(Search& search, AuditRoom& room, bool causal, TwinSize size,
                   Arithmetic arithmetic) {
   const bool wide = arithmetic == Arithmetic::Float64;
   size.tokens = std::min(room.tokens(), size.tokens);
@@ -121,7 +121,7 @@ void look_at_twin(Search& search, AuditRoom& room, bool causal, TwinSize size,
   const std::string where = wide ? " (of the twin, in float64)" : " (of the twin)";
   for (const AuditedMode& mode : steered_modes(model, size.tokens)) {
     if (mode.causal != causal) continue;
-    ++search.looks;
+    ++search.inspected;
     const std::int64_t tokens =
         of_training(mode) ? size.tokens : std::min(size.tokens, kShortWindow);
     SuffixPlan plan{.cuts = all_cuts(tokens),
@@ -131,20 +131,20 @@ void look_at_twin(Search& search, AuditRoom& room, bool causal, TwinSize size,
     const std::int64_t slots = plan.dealt ? count / model.options().cells + 1 : count;
     const std::int64_t passes = of_training(mode) ? kTwinPasses : 1;
     plan.rows = std::min(room.most_rows(model.options(), tokens), (slots + passes - 1) / passes);
-    look(search, model, mode, tokens, plan, where);
+    inspect(search, model, mode, tokens, plan, where);
   }
 }
 
 /// The first steps of a temporal dynamic transformer, in which nothing is routed: whatever training
 /// declares, they are causal.
-void look_at_dense_start(Search& search, const AuditRoom& room) {
+void inspect_dense_start(Search& search, const AuditRoom& room) {
   const std::vector<std::int64_t>& steps = room.options().tdt.dense_steps;
   if (std::ranges::all_of(steps, [](std::int64_t n) { return n == 0; })) return;
   const AuditModel model = room.twin(kDeepTwin, room.cells(), {.moved = true, .dense_start = true});
   const std::int64_t tokens = std::min(room.tokens(), kDeepTwin.tokens);
   const AuditedMode mode{.name = "training in its dense start", .context = {.training = true}};
-  look(search, model, mode, tokens, {.cuts = all_cuts(tokens), .rows = kDeepTwin.tokens},
-       " (of the twin)");
+  inspect(search, model, mode, tokens, {.cuts = all_cuts(tokens), .rows = kDeepTwin.tokens},
+          " (of the twin)");
 }
 
 void note_gradients(Search& search, const GradientEffect& effect, double tolerance,
@@ -158,7 +158,7 @@ void note_gradients(Search& search, const GradientEffect& effect, double toleran
       effect.cut, effect.parameter, where);
 }
 
-void look_at_gradients(Search& search, AuditRoom& room, bool held) {
+void inspect_gradients(Search& search, AuditRoom& room, bool held) {
   note_gradients(search, change_gradients(room, held), kGradientTolerance, " (of the twin)");
   AuditModel twin = room.twin(kLongTwin, room.cells());
   const std::int64_t tokens = std::min(room.tokens(), kLongTwin.tokens);
@@ -178,13 +178,13 @@ void look_at_gradients(Search& search, AuditRoom& room, bool held) {
 /// All modes that are declared causal, or all that are not.
 Search search_for_leaks(AuditRoom& room, bool causal, bool trains) {
   Search search;
-  if (room.full() != nullptr) look_at_size(search, room, causal);
-  look_at_twin(search, room, causal, kLongTwin, Arithmetic::Float32);
-  if (room.subject().mixed) look_at_twin(search, room, causal, kWideTwin, Arithmetic::Mixed);
-  search.looks = 0;
-  look_at_twin(search, room, causal, kWideTwin, Arithmetic::Float64);
-  if (causal) look_at_dense_start(search, room);
-  if (trains) look_at_gradients(search, room, !causal);
+  if (room.full() != nullptr) inspect_size(search, room, causal);
+  inspect_twin(search, room, causal, kLongTwin, Arithmetic::Float32);
+  if (room.subject().mixed) inspect_twin(search, room, causal, kWideTwin, Arithmetic::Mixed);
+  search.inspected = 0;
+  inspect_twin(search, room, causal, kWideTwin, Arithmetic::Float64);
+  if (causal) inspect_dense_start(search, room);
+  if (trains) inspect_gradients(search, room, !causal);
   return search;
 }
 
@@ -212,7 +212,7 @@ AuditResult check_causality(AuditRoom& room) {
   return verdict_of(
       room, search,
       fmt::format("{} modes, {} cuts in {} cells of {} tokens; every cut of twins of {}",
-                  search.looks, search.at_size, search.cells, room.tokens(),
+                  search.inspected, search.at_size, search.cells, room.tokens(),
                   std::min(room.tokens(), kLongTwin.tokens)));
 }
 

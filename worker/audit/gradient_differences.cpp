@@ -24,7 +24,7 @@ constexpr std::array<double, 2> kDifferences = {1e-6, 3e-8};
 constexpr double kDerivativeRounding = 2e-14;  // of the loss
 constexpr double kSmallDirection = 0.01;       // a product this small beside the norm is rounding
 constexpr double kLeastShare = 1e-3;  // of a tensor with a small gradient, in a common direction
-constexpr double kLeastOff = 1e-3;    // relative: then it is looked at tensor by tensor
+constexpr double kLeastOff = 1e-3;    // relative: then it is examined tensor by tensor
 constexpr std::int64_t kFewTokens = 9, kFewRows = 2;
 constexpr double kBytesOfNumber = 80;  // values, gradients by terms and a direction in float64
 constexpr double kMostNumbers = 1e8;

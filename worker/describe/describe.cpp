@@ -22,7 +22,7 @@
 #include "models/cost_model.hpp"
 #include "sweeps/plan/structure_cost.hpp"
 #include "worker/model/fused_model.hpp"
-#include "worker/probe/look_rows.hpp"
+#include "worker/probe/measurement_rows.hpp"
 #include "worker/session/final_weights.hpp"
 #include "worker/session/probe_table.hpp"
 #include "worker/session/probe_tokens.hpp"
@@ -32,7 +32,7 @@ namespace {
 
 constexpr double kLongStep = 20e9;  // operations: about a tenth of a second on one core
 constexpr int kRounds = 3;
-constexpr double kShort = 0.05;  // s: a look that ends sooner is timed twice
+constexpr double kShort = 0.05;  // s: a measurement that ends sooner is timed twice
 
 /// Random tokens in a set of the size that training would have.
 ProbeSet random_set(const CellConfig& config, std::int64_t vocabulary) {
@@ -45,28 +45,28 @@ ProbeSet random_set(const CellConfig& config, std::int64_t vocabulary) {
   return out;
 }
 
-double seconds_of(Probe& probe, LookRows& rows) {
+double seconds_of(Probe& probe, MeasurementRows& rows) {
   double best = std::numeric_limits<double>::infinity();
   for (int i = 0; i < 2; ++i) {
     const Stopwatch clock;
-    probe.look(0, rows);
+    probe.measure(0, rows);
     best = std::min(best, clock.seconds());
     if (best > kShort) break;
   }
   return best;
 }
 
-/// Costs of the probes that a configuration switches on: each looks once at a model of one cell
+/// Costs of the probes that a configuration switches on: each measures a model of one cell once
 /// with initial weights, on random tokens. Where its time is proportional to a number of sequences,
-/// it looks at one.
+/// it measures one.
 std::vector<ProbeCost> probe_costs(const CellConfig& config) {
   std::vector<ProbeCost> out;
   std::unique_ptr<FusedModel> fused;
   for (const ProbeFacts& known : known_probes()) {
     const std::int64_t steps = config.integer("train.steps");
     const std::string leaf = fmt::format("probes.{}.schedule", known.name);
-    const std::int64_t looks = ProbeSchedule(config.at(leaf), steps).count();
-    if (looks == 0) continue;
+    const std::int64_t measurements = ProbeSchedule(config.at(leaf), steps).count();
+    if (measurements == 0) continue;
     if (!fused) fused = std::make_unique<FusedModel>(std::vector{&config}, at::kCPU);
     double times = 1;
     CellConfig leaves = config;
@@ -84,12 +84,13 @@ std::vector<ProbeCost> probe_costs(const CellConfig& config) {
                         .train = &train};
     const JobProbes made = make_probes(job, {known.name});
     for (const auto& probe : made.probes) {
-      double bytes = 0;  // of the last of the looks
-      LookRows rows(
+      double bytes = 0;  // of the last of the measurements
+      MeasurementRows rows(
           [&bytes](const StateRecord& kept) { bytes = static_cast<double>(kept.states.size()); });
       probe->declare(rows);
       const double seconds = seconds_of(*probe, rows);
-      out.push_back({known.name, looks, times * seconds, static_cast<double>(rows.width()), bytes});
+      out.push_back(
+          {known.name, measurements, times * seconds, static_cast<double>(rows.width()), bytes});
     }
   }
   return out;

@@ -23,12 +23,12 @@
 #include "core/config/facts/state_volume.hpp"
 #include "core/config/sweep/observation.hpp"
 #include "core/train/train_options.hpp"
-#include "storage/cells/look_file.hpp"
+#include "storage/cells/probe_record.hpp"
 #include "storage/hdf5/checkpoint.hpp"
 #include "storage/plan_sequence.hpp"
 #include "worker/data_pool.hpp"
 #include "worker/model/stored_model.hpp"
-#include "worker/probe/look_rows.hpp"
+#include "worker/probe/measurement_rows.hpp"
 #include "worker/session/probe_table.hpp"
 #include "worker/session/probe_tokens.hpp"
 #include "worker/session/state_files.hpp"
@@ -40,12 +40,12 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 /// What was found in one cell.
-struct CellLooks {
+struct CellMeasurements {
   CellId id;
   std::string alias;
   std::vector<std::int64_t> steps;
   std::vector<std::string> probes;
-  std::vector<std::string> without{};  // asked for by name, but with nothing to look at here
+  std::vector<std::string> without{};  // asked for by name, but with nothing to measure here
   std::size_t variables = 0;
   fs::path file;
   std::vector<fs::path> states;  // files of raw states
@@ -92,7 +92,7 @@ std::vector<std::string> choices_at(const ProbeOrder& order, const Store& store,
   return out;
 }
 
-/// The leaves by which the probes look.
+/// The leaves by which the probes measure.
 std::string settings_json(const CellConfig& leaves) {
   Json out = Json::object();
   const Json given = parse_ordered_json(leaves.json());
@@ -111,10 +111,10 @@ void require_sequences(const CellConfig& leaves, const std::vector<std::string>&
   }
 }
 
-/// @throws UserError if the raw states of so many looks are more than the leaves allow.
-void require_room(const CellConfig& leaves, std::size_t looks) {
+/// @throws UserError if the raw states of so many measurements are more than the leaves allow.
+void require_room(const CellConfig& leaves, std::size_t measurements) {
   StateVolume volume = state_volume(leaves.by_path());
-  volume.looks = static_cast<std::int64_t>(looks);
+  volume.measurements = static_cast<std::int64_t>(measurements);
   if (const std::string problem = state_refusal(volume); !problem.empty()) {
     throw UserError(ExitCode::Usage, "probe: " + problem);
   }
@@ -126,11 +126,11 @@ class CellProbing {
   CellProbing(const ProbeOrder& order, const Store& store, const StoredPlan& plan)
       : order_(order), store_(store), plan_(plan), data_(store, DataPool::Use::Reading) {}
 
-  CellLooks look(const CellId& id) {
+  CellMeasurements measure(const CellId& id) {
     const Stopwatch clock;
-    CellLooks out;
+    CellMeasurements out;
     out.id = id;
-    LookRows rows([&](const StateRecord& record) {
+    MeasurementRows rows([&](const StateRecord& record) {
       out.states.push_back(store_states(store_.cell_path(id), id, record, store_.fs()));
     });
     std::optional<StoredCell> cell;
@@ -151,7 +151,7 @@ class CellProbing {
         set = probe_tokens(leaves, *data);
         set_sha256 = probe_set_digest(leaves, *data);
       }
-      out.probes = look_at(stored, leaves, *set, rows);
+      out.probes = measure_cell(stored, leaves, *set, rows);
       settings = settings_json(leaves);
       cell = stored.cell;
     }
@@ -163,24 +163,24 @@ class CellProbing {
     }
     if (out.variables > 0) {
       store_.upgrade();
-      out.file = publish_looks(store_.cell_path(id),
-                               {.plan = *cell,
-                                .sweep = plan_,
-                                .layout = rows.layout(),
-                                .rows = rows.rows(),
-                                .probes = fmt::format("{}", fmt::join(out.probes, " ")),
-                                .settings = settings,
-                                .command = order_.command,
-                                .set_sha256 = set_sha256},
-                               store_.fs());
+      out.file = publish_probe_record(store_.cell_path(id),
+                                      {.plan = *cell,
+                                       .sweep = plan_,
+                                       .layout = rows.layout(),
+                                       .rows = rows.rows(),
+                                       .probes = fmt::format("{}", fmt::join(out.probes, " ")),
+                                       .settings = settings,
+                                       .command = order_.command,
+                                       .set_sha256 = set_sha256},
+                                      store_.fs());
     }
     out.seconds = clock.seconds();
     return out;
   }
 
  private:
-  /// The choices by their steps, all of them there: a look keeps raw states at once, and one that
-  /// then found a checkpoint missing would leave files of states without its numbers.
+  /// The choices by their steps, all of them there: a measurement keeps raw states at once, and one
+  /// that then found a checkpoint missing would leave files of states without its numbers.
   std::map<std::int64_t, std::string> steps_at(const CellId& id) const {
     std::map<std::int64_t, std::string> out;
     for (const std::string& at : choices_at(order_, store_, id)) {
@@ -189,9 +189,9 @@ class CellProbing {
     return out;
   }
 
-  /// @return names of the probes that found something to look at.
-  std::vector<std::string> look_at(StoredModel& stored, const CellConfig& leaves,
-                                   const ProbeSet& set, LookRows& rows) {
+  /// @return names of the probes that found something to measure.
+  std::vector<std::string> measure_cell(StoredModel& stored, const CellConfig& leaves,
+                                        const ProbeSet& set, MeasurementRows& rows) {
     const TrainOptions train = train_options({&stored.config});
     const ProbedJob job{.leaves = leaves,
                         .model = *stored.model,
@@ -199,17 +199,17 @@ class CellProbing {
                         .set = [&set] { return set; },
                         .steps = train.steps,
                         .sequences = std::max<std::int64_t>(1, train.batch / train.accumulation)};
-    std::vector<std::string> looked;
+    std::vector<std::string> measured;
     for (const std::string& name : names_for(order_, leaves)) {
       const JobProbes probes = make_probes(job, {name});
       for (const auto& probe : probes.probes) {
         probe->declare(rows);
-        probe->look(stored.step, rows);
-        looked.push_back(name);
+        probe->measure(stored.step, rows);
+        measured.push_back(name);
       }
     }
-    rows.end_look(stored.step);
-    return looked;
+    rows.end_measurement(stored.step);
+    return measured;
   }
 
   const ProbeOrder& order_;
@@ -224,29 +224,31 @@ std::vector<std::string> file_names(const std::vector<fs::path>& files) {
   return out;
 }
 
-Json json_of(const CellLooks& looks) {
-  return {{"cell", looks.id},
-          {"alias", looks.alias},
-          {"steps", looks.steps},
-          {"probes", looks.probes},
-          {"without", looks.without},
-          {"variables", looks.variables},
-          {"file", looks.file.empty() ? Json() : Json(looks.file.string())},
-          {"states", file_names(looks.states)},
-          {"seconds", looks.seconds}};
+Json json_of(const CellMeasurements& measured) {
+  return {{"cell", measured.id},
+          {"alias", measured.alias},
+          {"steps", measured.steps},
+          {"probes", measured.probes},
+          {"without", measured.without},
+          {"variables", measured.variables},
+          {"file", measured.file.empty() ? Json() : Json(measured.file.string())},
+          {"states", file_names(measured.states)},
+          {"seconds", measured.seconds}};
 }
 
-std::string text_of(const CellLooks& looks) {
-  if (looks.variables == 0) {
-    return fmt::format("{}: nothing that these probes could look at\n", looks.alias);
+std::string text_of(const CellMeasurements& measured) {
+  if (measured.variables == 0) {
+    return fmt::format("{}: nothing that these probes could measure\n", measured.alias);
   }
-  std::string out = fmt::format("{}: {} at step {}, {} variables, {:.1f} s: {}\n", looks.alias,
-                                fmt::join(looks.probes, ", "), fmt::join(looks.steps, ", "),
-                                looks.variables, looks.seconds, looks.file.string());
-  if (!looks.without.empty()) {
-    out += fmt::format("  nothing to look at in this cell: {}\n", fmt::join(looks.without, ", "));
+  std::string out = fmt::format("{}: {} at step {}, {} variables, {:.1f} s: {}\n", measured.alias,
+                                fmt::join(measured.probes, ", "), fmt::join(measured.steps, ", "),
+                                measured.variables, measured.seconds, measured.file.string());
+  if (!measured.without.empty()) {
+    out +=
+        fmt::format("  nothing to measure in this cell: {}\n", fmt::join(measured.without, ", "));
   }
-  for (const fs::path& file : looks.states) out += fmt::format("  raw states: {}\n", file.string());
+  for (const fs::path& file : measured.states)
+    out += fmt::format("  raw states: {}\n", file.string());
   return out;
 }
 
@@ -263,10 +265,10 @@ int probe_cells(const ProbeOrder& order) {
   bool found = false;
   for (const std::string& id : order.cells) {
     try {
-      const CellLooks looks = probing.look(id);
-      cells.push_back(json_of(looks));
-      found = found || looks.variables > 0;
-      if (!order.json) print(text_of(looks));
+      const CellMeasurements measured = probing.measure(id);
+      cells.push_back(json_of(measured));
+      found = found || measured.variables > 0;
+      if (!order.json) print(text_of(measured));
     } catch (const UserError& problem) {
       if (problems.empty()) code = problem.code();
       problems.push_back({{"cell", id}, {"problem", problem.what()}});
@@ -278,7 +280,7 @@ int probe_cells(const ProbeOrder& order) {
   } else if (found) {
     print(fmt::format("depthgrid pack {} brings them into sweep.h5\n", order.store));
   } else if (!cells.empty()) {
-    print("no cell has anything that these probes could look at: nothing was written\n");
+    print("no cell has anything that these probes could measure: nothing was written\n");
   }
   return static_cast<int>(code);
 }

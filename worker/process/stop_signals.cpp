@@ -42,9 +42,9 @@ bool stop_requested() noexcept {
 }
 
 bool stop_requested_within(double seconds, const Clock& clock) {
-  constexpr double kLook = 0.05;
+  constexpr double kPoll = 0.05;
   for (const double end = clock.now() + seconds; !stop_requested() && clock.now() < end;) {
-    clock.wait(kLook);
+    clock.wait(kPoll);
   }
   return stop_requested();
 }

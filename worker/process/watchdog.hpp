@@ -25,7 +25,7 @@ struct LastSign {
 /// called by a thread that does nothing else.
 ///
 /// The first rank of a team meets all others in every step, so its watchdog finds any of them that
-/// hangs. They in turn wait for it while it evaluates, probes, packs or looks for a job: in
+/// hangs. They in turn wait for it while it evaluates, probes, packs or polls for a job: in
 /// WorkPhase::Waiting they are not judged, since the first rank then is. If it ends, the launcher
 /// ends them.
 class Watchdog {
@@ -37,7 +37,7 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  /// A sign of life: after every training step, batch of an evaluation, probe, or look at the
+  /// A sign of life: after every training step, batch of an evaluation, probe, or poll of the
   /// store.
   void beat() noexcept;
   /// The same, of a step of training.

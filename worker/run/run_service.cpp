@@ -60,7 +60,7 @@ void tell_of_device(const Sweep& sweep, const RunContext& run) {
   }
 }
 
-/// Who watches other processes looks after the budgets for them.
+/// Who watches other processes enforces the budgets for them.
 bool watches_budget(const RunOrder& order, const Collective& world, const Sweep& sweep) {
   return world.rank() == 0 && order.mode == RunMode::Run && has_budget(sweep.run);
 }

@@ -36,7 +36,7 @@ void begin_again(const RunOrder& order, Collective& world, const Sweep& sweep, c
                  Progress& progress);
 
 /// Cells that a run may train: those without a result, as the first rank sees them. Teams that each
-/// looked separately would divide the cells into different jobs once a fast one had finished
+/// checked separately would divide the cells into different jobs once a fast one had finished
 /// some. Collective over `world`.
 /// @return  one flag per cell.
 std::vector<bool> wanted_cells(const RunOrder& order, Collective& world, const Sweep& sweep,

@@ -26,7 +26,7 @@
 namespace depthgrid {
 namespace {
 
-constexpr double kLookSeconds = 0.5;  // until the next look for a job, while others have them all
+constexpr double kLookSeconds = 0.5;  // until the next search for a job, while others have them all
 
 /// Seconds for which a launch waits for cells that living processes hold: until those that were
 /// left free of a job that others hold in part may be taken, and until an owner that does not live
@@ -166,7 +166,7 @@ TeamOutcome lead_team(RunContext& run, const RunOrder& order, std::vector<FusedJ
   Stopwatch waiting;
   while (!stopped && !failing) {
     const std::int64_t failed_before = queue.failed();
-    run.watchdog.enter(WorkPhase::Looking);
+    run.watchdog.enter(WorkPhase::Polling);
     std::optional<Claim> claim;
     const JobQueue::State state = queue.next(claim);
     for (const auto& [row, why] : queue.take_lost()) run.progress.cell_failed(row, why);

@@ -20,9 +20,9 @@ std::vector<CellId> ids_of(const TrainedJob& job) {
 CancelService::CancelService(TrainedJob& job, SessionRecorder& recorder)
     : job_(job), recorder_(recorder), orders_(job.run.store, ids_of(job)) {}
 
-void CancelService::look() {
+void CancelService::poll() {
   since_ = Stopwatch();
-  for (const std::size_t e : orders_.look()) {
+  for (const std::size_t e : orders_.poll()) {
     if (!job_.running(e)) continue;
     job_.cells.retire(static_cast<std::int64_t>(e), CellStatus::Cancelled);
     recorder_.cancel_cell(e);

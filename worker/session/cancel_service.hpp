@@ -9,18 +9,18 @@
 namespace depthgrid {
 
 /// Ends the cells of a job that a user has cancelled while it trains. They make no further step;
-/// the others go on with the same numbers. It looks once per second, between two steps.
+/// the others go on with the same numbers. It polls once per second, between two steps.
 class CancelService final : public SessionService {
  public:
   /// Both outlive this.
   CancelService(TrainedJob& job, SessionRecorder& recorder);
 
-  void begin(std::int64_t /*step*/) override { look(); }
+  void begin(std::int64_t /*step*/) override { poll(); }
   bool due(std::int64_t /*step*/) const override { return since_.seconds() >= 1; }
-  void act(const StepEvent& /*event*/) override { look(); }
+  void act(const StepEvent& /*event*/) override { poll(); }
 
  private:
-  void look();
+  void poll();
 
   TrainedJob& job_;
   SessionRecorder& recorder_;

@@ -25,7 +25,7 @@ ProbeService::ProbeService(JobProbes probes, Recorders recorders, ProbeHooks hoo
   for (const auto& probe : probes_.probes) probe->declare(*this);
 }
 
-void ProbeService::look(std::int64_t step) {
+void ProbeService::measure(std::int64_t step) {
   const std::vector<CellRecorder*> all = recorders_(step);
   std::vector<CellRecorder*> stopped(all.size(), nullptr);
   bool any_stopped = false;
@@ -41,7 +41,7 @@ void ProbeService::look(std::int64_t step) {
     begun = true;
     cells_ = due ? all : stopped;
     const Stopwatch clock;
-    probes_.probes[i]->look(step, *this);
+    probes_.probes[i]->measure(step, *this);
     hooks_.took(probes_.names[i], clock.seconds(), places(cells_));
   }
   for (CellRecorder* cell : all) {

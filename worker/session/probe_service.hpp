@@ -19,7 +19,7 @@ namespace depthgrid {
 struct ProbeHooks {
   /// Whether a cell that has made this step makes no further one, before the training's last.
   std::function<bool(std::size_t cell)> stopped = [](std::size_t) { return false; };
-  /// Told when probes begin to look.
+  /// Told when probes begin to measure.
   std::function<void()> begins = [] {};
   /// Told how long a probe took, and for which cells: all that are recorded, or only those that
   /// have just stopped.
@@ -28,8 +28,9 @@ struct ProbeHooks {
       took = [](const std::string&, double, const std::vector<std::size_t>&) {};
 };
 
-/// The probes of a job on its first rank: lets them look when they are due, and records what they
-/// see in the journals of the job's cells. Acts after the evaluation, whose numbers share its row.
+/// The probes of a job on its first rank: lets them measure when they are due, and records what
+/// they see in the journals of the job's cells. Acts after the evaluation, whose numbers share its
+/// row.
 class ProbeService final : public SessionService, public RecordSink {
  public:
   /// The recorders of a job's cells in its order; null for those that have not made this step.
@@ -43,15 +44,15 @@ class ProbeService final : public SessionService, public RecordSink {
   const ProbeWatchList& watches() const noexcept { return probes_.watches; }
 
   void begin(std::int64_t step) override {
-    if (step == 0) look(0);
+    if (step == 0) measure(0);
   }
   bool due(std::int64_t /*step*/) const override { return true; }
-  void act(const StepEvent& event) override { look(event.step); }
+  void act(const StepEvent& event) override { measure(event.step); }
 
-  /// Lets the probes look that are due after `step` steps, and writes the cells' rows. At a cell
-  /// that has just stopped early, which has its last step now, all of them look; the time of those
-  /// that were not due is that cell's.
-  void look(std::int64_t step);
+  /// Lets the probes measure that are due after `step` steps, and writes the cells' rows. At a cell
+  /// that has just stopped early, which has its last step now, all of them measure; the time of
+  /// those that were not due is that cell's.
+  void measure(std::int64_t step);
 
   std::size_t declare(const SeriesSpec& series) override;
   void write(std::size_t series, std::size_t cell, std::span<const double> values) override;
@@ -62,7 +63,7 @@ class ProbeService final : public SessionService, public RecordSink {
   Recorders recorders_;
   ProbeHooks hooks_;
   std::vector<SeriesSpec> series_;
-  std::vector<CellRecorder*> cells_;  // of this look
+  std::vector<CellRecorder*> cells_;  // of this measurement
 };
 
 }  // namespace depthgrid

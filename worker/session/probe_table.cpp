@@ -33,7 +33,7 @@ struct ProbeRequest {
 /// One row per probe: its schedule is the leaf probes.NAME.schedule.
 struct ProbeRow {
   const char* name;
-  /// Null if the model has nothing that it could look at.
+  /// Null if the model has nothing that it could measure.
   std::unique_ptr<Probe> (*make)(const ProbeRequest& order);
   const char* proportional_to = nullptr;  // see ProbeFacts
 };
@@ -144,7 +144,7 @@ constexpr ProbeRow kProbes[] = {
     {"solver", make_solver},         {"ssm", make_ssm},
 };
 
-/// The probes of the table to which `schedule_of` gives looks.
+/// The probes of the table to which `schedule_of` gives measurements.
 template <class ScheduleOf>
 JobProbes chosen_probes(const ProbedJob& job, ScheduleOf schedule_of) {
   JobProbes out;

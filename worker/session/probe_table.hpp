@@ -15,7 +15,7 @@
 
 namespace depthgrid {
 
-/// The probes of a job and what they look at.
+/// The probes of a job and what they measure.
 struct JobProbes {
   std::unique_ptr<ProbeSubject> subject;  // null if no probe is on
   std::vector<std::unique_ptr<Probe>> probes;
@@ -44,7 +44,7 @@ struct ProbeFacts {
 /// All probes, in the order of the table.
 std::vector<ProbeFacts> known_probes();
 
-/// These probes, whatever their schedules say; those that find nothing to look at in the model are
+/// These probes, whatever their schedules say; those that find nothing to measure in the model are
 /// left out. @param names  of known_probes().
 JobProbes make_probes(const ProbedJob& job, const std::vector<std::string>& names);
 

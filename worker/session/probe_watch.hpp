@@ -11,8 +11,8 @@
 
 namespace depthgrid {
 
-/// What a probe follows at every step of a training, between its looks. A row of the table of
-/// probes that needs one makes it along with its probe, which refers to it.
+/// What a probe follows at every step of a training, between its measurements. A row of the table
+/// of probes that needs one makes it along with its probe, which refers to it.
 class ProbeWatch {
  public:
   virtual ~ProbeWatch() = default;

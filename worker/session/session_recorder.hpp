@@ -44,7 +44,7 @@ class SessionRecorder final : public SessionService {
   const CellClock& clock(std::size_t e) const { return clocks_.at(e); }
   /// Charges each of these cells its share of `seconds`.
   void charge(double CellClock::* part, double seconds, const std::vector<std::size_t>& cells);
-  /// The same of a look of a probe.
+  /// The same of a measurement of a probe.
   void charge_probe(const std::string& probe, double seconds,
                     const std::vector<std::size_t>& cells);
 

@@ -26,7 +26,7 @@ StabilityWatch::StabilityWatch(const Model& model, const ModelOptions& o)
                o.modulation.gate != GateKind::Identity),
       told_(static_cast<std::size_t>(o.cells), false) {}
 
-std::vector<std::pair<std::size_t, double>> StabilityWatch::look() {
+std::vector<std::pair<std::size_t, double>> StabilityWatch::check() {
   std::vector<std::pair<std::size_t, double>> news;
   const at::Tensor transitions = model_.family().transitions();
   if (!transitions.defined()) return news;
@@ -59,8 +59,8 @@ void StabilityWatch::log() const {
                   most < 1 ? "" : ": some recurrence does not forget"));
 }
 
-void StabilityService::look(std::int64_t step) {
-  for (const auto& [e, radius] : watch_.look()) {
+void StabilityService::check(std::int64_t step) {
+  for (const auto& [e, radius] : watch_.check()) {
     if (!job_.running(e)) continue;
     recorder_.cell(e).event(
         step, EventKind::Warning, radius,

@@ -26,7 +26,7 @@ class StabilityWatch {
 
   /// Cells in which some depth has ceased to forget since the last check, with its radius.
   /// @throws Error (a bug) if a radius that cannot exceed one does so by more than rounding.
-  std::vector<std::pair<std::size_t, double>> look();
+  std::vector<std::pair<std::size_t, double>> check();
 
   /// Logs spectral radii over cells and depths and the longest memory to stderr: a warning if a
   /// recurrence does not forget. As of the last check; cells that have diverged are left out.
@@ -50,16 +50,16 @@ class StabilityService final : public SessionService {
         recorder_(recorder),
         watch_(*job.fused.model, job.fused.options) {}
 
-  void begin(std::int64_t step) override { look(step); }
+  void begin(std::int64_t step) override { check(step); }
   bool due(std::int64_t step) const override { return evals_.due(step, job_.steps()); }
-  void act(const StepEvent& event) override { look(event.step); }
-  void end(std::int64_t step) override { look(step); }
+  void act(const StepEvent& event) override { check(event.step); }
+  void end(std::int64_t step) override { check(step); }
 
   /// See StabilityWatch::log().
   void log() const { watch_.log(); }
 
  private:
-  void look(std::int64_t step);
+  void check(std::int64_t step);
 
   const TrainedJob& job_;
   const EvalPlan& evals_;

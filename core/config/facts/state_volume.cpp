@@ -36,7 +36,7 @@ std::int64_t depth_edges_of(const ValueOfLeaf& leaf) {
 
 }  // namespace
 
-double StateVolume::look_bytes() const {
+double StateVolume::measurement_bytes() const {
   double out = 1;
   for (const std::int64_t size : {edges, sequences, tokens, channels, item_bytes}) {
     out *= static_cast<double>(size);
@@ -61,7 +61,7 @@ StateVolume state_volume(const ValueOfLeaf& leaf) {
   out.tokens = integer(leaf("data.seq_len"));
   out.channels = channels.is_null() ? width : std::min(width, integer(channels));
   out.item_bytes = word(leaf("probes.trajectory.state_dtype")) == "f16" ? 2 : 4;
-  out.looks =
+  out.measurements =
       ProbeSchedule(leaf("probes.trajectory.schedule"), integer(leaf("train.steps"))).count();
   out.most_bytes = leaf("probes.trajectory.max_bytes").number();
   return out;
@@ -69,20 +69,21 @@ StateVolume state_volume(const ValueOfLeaf& leaf) {
 
 std::string state_refusal(const StateVolume& v) {
   const auto text = [](std::int64_t number) { return std::to_string(number); };
-  if (v.sequences == 0 || v.looks == 0) return {};
+  if (v.sequences == 0 || v.measurements == 0) return {};
   if (v.sequences > v.set) {
     return "`probes.trajectory.state_sequences: " + text(v.sequences) +
            "` keeps sequences of the probe set, which has " + text(v.set) +
            ": keep fewer, or enlarge it by `probes.set.sequences`";
   }
   if (v.bytes() <= v.most_bytes) return {};
-  return "raw states take " + text(std::llround(v.bytes())) + " bytes per cell: " + text(v.looks) +
-         (v.looks == 1 ? " look" : " looks") + " x " + text(v.edges) + " states x " +
-         text(v.sequences) + (v.sequences == 1 ? " sequence" : " sequences") + " x " +
-         text(v.tokens) + " tokens x " + text(v.channels) + " channels x " + text(v.item_bytes) +
-         " bytes; expected at most `probes.trajectory.max_bytes: " +
+  return "raw states take " + text(std::llround(v.bytes())) +
+         " bytes per cell: " + text(v.measurements) +
+         (v.measurements == 1 ? " measurement" : " measurements") + " x " + text(v.edges) +
+         " states x " + text(v.sequences) + (v.sequences == 1 ? " sequence" : " sequences") +
+         " x " + text(v.tokens) + " tokens x " + text(v.channels) + " channels x " +
+         text(v.item_bytes) + " bytes; expected at most `probes.trajectory.max_bytes: " +
          text(std::llround(v.most_bytes)) +
-         "`: look less often (`schedule`), keep less (`state_sequences`, `state_channels`, "
+         "`: measure less often (`schedule`), keep less (`state_sequences`, `state_channels`, "
          "`state_dtype: f16`), or raise `max_bytes`";
 }
 

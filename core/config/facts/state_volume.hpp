@@ -9,18 +9,18 @@ namespace depthgrid {
 
 /// The raw states of one cell that the probe of trajectories keeps, `probes.trajectory.state_*`.
 struct StateVolume {
-  std::int64_t sequences = 0;   // of each look; 0: none are kept
-  std::int64_t set = 0;         // sequences of the probe set
-  std::int64_t edges = 0;       // L + 1, states along depth
-  std::int64_t tokens = 0;      // T
-  std::int64_t channels = 0;    // of the C that are kept
-  std::int64_t item_bytes = 2;  // of a number
-  std::int64_t looks = 0;       // in the whole training
-  double most_bytes = 0;        // that the leaves allow per cell
+  std::int64_t sequences = 0;     // of each measurement; 0: none are kept
+  std::int64_t set = 0;           // sequences of the probe set
+  std::int64_t edges = 0;         // L + 1, states along depth
+  std::int64_t tokens = 0;        // T
+  std::int64_t channels = 0;      // of the C that are kept
+  std::int64_t item_bytes = 2;    // of a number
+  std::int64_t measurements = 0;  // in the whole training
+  double most_bytes = 0;          // that the leaves allow per cell
 
-  /// Bytes of one look before compression.
-  double look_bytes() const;
-  double bytes() const { return static_cast<double>(looks) * look_bytes(); }
+  /// Bytes of one measurement before compression.
+  double measurement_bytes() const;
+  double bytes() const { return static_cast<double>(measurements) * measurement_bytes(); }
 };
 
 /// All zeros if no states are kept: the leaf `probes.trajectory.state_sequences` alone is read

@@ -291,7 +291,7 @@ void check_evaluation(const Slots& s, const RuleReport& report) {
   const bool dev = s.has_word(row.splits, "dev");
   if (!s.null(row.patience) && (!dev || s.null(row.every))) {
     report({row.patience},
-           "early stopping looks at dev: it needs `eval.every` and dev in "
+           "early stopping reads dev: it needs `eval.every` and dev in "
            "`eval.splits`");
   }
   if (s.integer(row.keep_best) > 0 && !dev) {

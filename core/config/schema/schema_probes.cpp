@@ -45,11 +45,12 @@ constexpr Leaf kProbes[] = {
               "similarity of depths by CKA, debiased; needs 1024 tokens"),
          kTrajectoryOn),
     read(integer("probes.trajectory.state_sequences", 0, 16, "sequences", "0", Observation,
-                 "of the probe set, whose raw states are kept at each look"),
+                 "of the probe set, whose raw states are kept at each measurement"),
          kTrajectoryOn),
     read(or_null(
-             integer("probes.trajectory.state_channels", 1, 8192, "channels", "null", Observation,
-                     "channels that are kept, drawn by probes.set.seed, the same at each look"),
+             integer(
+                 "probes.trajectory.state_channels", 1, 8192, "channels", "null", Observation,
+                 "channels that are kept, drawn by probes.set.seed, the same at each measurement"),
              "all"),
          kStatesOn),
     read(word("probes.trajectory.state_dtype", "f16 f32", "f16", Observation,

@@ -43,7 +43,7 @@ CellCollector::CellCollector(const SweepDocument& document, Grid& grid, Resolver
 }
 
 bool CellCollector::take(const Arm& arm, const Slots& written) {
-  if (diagnostics_.failed()) return true;  // only look for further problems
+  if (diagnostics_.failed()) return true;  // only search for further problems
   CellPlan plan;
   plan.arm = naming_.arm(arm);
   const bool baseline = !found_baseline_ && grid_.is_baseline(arm, written);

@@ -28,7 +28,7 @@ CellCounter::CellCounter(const SweepDocument& document, Grid& grid, ValuePool& p
       scratch_(grid.base()) {}
 
 bool CellCounter::take(const Arm& arm, const Slots& settled) {
-  if (diagnostics_.failed()) return true;  // only look for further problems
+  if (diagnostics_.failed()) return true;  // only search for further problems
   starts_ = starts_ || !settled.null(leaf_rows().init_from);
   if (starts_) return false;
   found_baseline_ = found_baseline_ || grid_.is_baseline(arm, settled);

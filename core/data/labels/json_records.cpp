@@ -26,7 +26,7 @@ std::vector<std::string> repeated_members(std::string_view line) {
   using Event = nlohmann::json::parse_event_t;
   std::vector<std::set<std::string>> members;  // of the object that is open at each depth
   std::vector<std::string> repeated;
-  const auto look = [&](int depth, Event event, nlohmann::json& parsed) {
+  const auto visit = [&](int depth, Event event, nlohmann::json& parsed) {
     const auto at = static_cast<std::size_t>(depth);  // of an object; its keys are one deeper
     if (event == Event::object_start) {
       if (members.size() < at + 2) members.resize(at + 2);
@@ -37,7 +37,7 @@ std::vector<std::string> repeated_members(std::string_view line) {
     }
     return false;  // nothing is kept
   };
-  [[maybe_unused]] const nlohmann::json nothing = nlohmann::json::parse(line, look);
+  [[maybe_unused]] const nlohmann::json nothing = nlohmann::json::parse(line, visit);
   return repeated;
 }
 

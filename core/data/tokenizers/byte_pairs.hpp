@@ -20,7 +20,7 @@ class BytePairs {
   /// Merges in place: again and again, of all pairs in `ids` the one listed first, at all its
   /// places from the left.
   ///
-  /// Each merge changes two pairs, so that n ids need at most 3 n of them to be looked at; places
+  /// Each merge changes two pairs, so that n ids need at most 3 n of them to be examined; places
   /// are sorted within a rank, which makes the time n log n at worst.
   /// @return  how many pairs were looked up.
   /// @throws Error for 2^32 - 1 ids or more.

@@ -25,7 +25,7 @@ UnicodeClass unicode_class(std::uint32_t code_point) noexcept;
 ///   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 ///
 /// The first alternative that matches counts. Classes are those of unicode_class(). Each character
-/// is looked at once or twice, however long a piece is.
+/// is examined once or twice, however long a piece is.
 /// Source: Radford et al. (2019), the released encoder.py.
 /// @param text  UTF-8, already checked.
 /// @param at    below text.size(), where a character begins.

@@ -63,7 +63,7 @@ void AttentionProbe::declare(RecordSink& out) {
   self_ = out.declare({"attention_self_share", axes});
 }
 
-void AttentionProbe::look(std::int64_t /*step*/, RecordSink& out) {
+void AttentionProbe::measure(std::int64_t /*step*/, RecordSink& out) {
   const ProbeSet& set = subject_.set();
   const std::int64_t cells = subject_.cells(), depth = subject_.depth(), heads = subject_.heads();
   // Whatever the number of cells is, so that each has the same bits alone.

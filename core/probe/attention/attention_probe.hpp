@@ -9,7 +9,7 @@
 
 namespace depthgrid {
 
-/// Where the attention of each depth step and head looks: entropy, distance, share on the first
+/// Where the attention of each depth step and head goes: entropy, distance, share on the first
 /// token and on the token itself; HeadAttention has the formulas. Mean over the sequences of the
 /// probe set. Steps without attention are absent (NaN).
 ///
@@ -23,7 +23,7 @@ class AttentionProbe final : public Probe {
 
   void declare(RecordSink& out) override;
   const ProbeSchedule& schedule() const override { return schedule_; }
-  void look(std::int64_t step, RecordSink& out) override;
+  void measure(std::int64_t step, RecordSink& out) override;
 
  private:
   const ProbeSubject& subject_;
@@ -31,8 +31,8 @@ class AttentionProbe final : public Probe {
   std::size_t entropy_ = 0, distance_ = 0, first_ = 0, self_ = 0;
 };
 
-/// Where the queries of one head look in one sequence. Means over the queries i = 1 ... T - 1; the
-/// first token has only itself to look at. NaN if there is no other.
+/// What the queries of one head attend to in one sequence. Means over the queries i = 1 ... T - 1;
+/// the first token has only itself to attend to. NaN if there is no other.
 struct HeadAttention {
   double entropy = 0;      // -sum p ln p over ln(i + 1): 1 if uniform, 0 if on one token
   double distance = 0;     // sum of p (i - j), tokens

@@ -99,12 +99,12 @@ void GatesProbe::declare(RecordSink& out) {
                               .values = histogram_centres(range, options_.bins)}}});
 }
 
-void GatesProbe::look(std::int64_t /*step*/, RecordSink& out) {
-  look_at_factors(out);
-  if (times_.defined()) look_at_gates(out);
+void GatesProbe::measure(std::int64_t /*step*/, RecordSink& out) {
+  measure_factors(out);
+  if (times_.defined()) measure_gates(out);
 }
 
-void GatesProbe::look_at_factors(RecordSink& out) {
+void GatesProbe::measure_factors(RecordSink& out) {
   const std::vector<DepthFactor> factors = subject_.depth_factors();
   for (std::int64_t e = 0; !factors.empty() && e < subject_.cells(); ++e) {
     std::array<std::vector<std::vector<double>>, 4> parts;
@@ -123,7 +123,7 @@ void GatesProbe::look_at_factors(RecordSink& out) {
   }
 }
 
-void GatesProbe::look_at_gates(RecordSink& out) {
+void GatesProbe::measure_gates(RecordSink& out) {
   const std::vector<GateValues> gates = subject_.gates(times_);
   const GateRange range = subject_.gate_range();
   const auto n = static_cast<std::size_t>(steps_);

@@ -32,12 +32,12 @@ class GatesProbe final : public Probe {
 
   void declare(RecordSink& out) override;
   const ProbeSchedule& schedule() const override { return options_.schedule; }
-  void look(std::int64_t step, RecordSink& out) override;
+  void measure(std::int64_t step, RecordSink& out) override;
 
  private:
   void declare_factors(RecordSink& out);
-  void look_at_gates(RecordSink& out);
-  void look_at_factors(RecordSink& out);
+  void measure_gates(RecordSink& out);
+  void measure_factors(RecordSink& out);
 
   const ProbeSubject& subject_;
   GatesOptions options_;

@@ -37,7 +37,7 @@ void GradientsProbe::write_training(RecordSink& out) const {
   }
 }
 
-void GradientsProbe::look(std::int64_t /*step*/, RecordSink& out) {
+void GradientsProbe::measure(std::int64_t /*step*/, RecordSink& out) {
   const std::int64_t cells = subject_.cells(), depth = subject_.depth();
   const std::int64_t sequences = subject_.set().sequences();
   at::Tensor squares = at::zeros({cells, depth}, at::kDouble);

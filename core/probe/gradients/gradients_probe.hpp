@@ -16,9 +16,9 @@ namespace depthgrid {
 /// It is the gradient at the probe set, in evaluation mode, with every token executed: a property
 /// of the model, not of the batch of a step.
 ///
-/// Of a job in training also what the step before the look was made with, its own batch's gradient
-/// by the parameters of each layer: norm before and after the clip, and how many steps so far were
-/// extreme (TrainingGradients).
+/// Of a job in training also what the step before the measurement was made with, its own batch's
+/// gradient by the parameters of each layer: norm before and after the clip, and how many steps so
+/// far were extreme (TrainingGradients).
 class GradientsProbe final : public Probe {
  public:
   /// @param subject   outlives the probe. @param batch  sequences per pass, at least 1.
@@ -28,7 +28,7 @@ class GradientsProbe final : public Probe {
 
   void declare(RecordSink& out) override;
   const ProbeSchedule& schedule() const override { return schedule_; }
-  void look(std::int64_t step, RecordSink& out) override;
+  void measure(std::int64_t step, RecordSink& out) override;
 
  private:
   void write_training(RecordSink& out) const;

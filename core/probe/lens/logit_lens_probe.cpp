@@ -34,7 +34,7 @@ void LogitLensProbe::declare(RecordSink& out) {
   agreement_ = out.declare({"logit_lens_agreement", {edges}});
 }
 
-void LogitLensProbe::look(std::int64_t /*step*/, RecordSink& out) {
+void LogitLensProbe::measure(std::int64_t /*step*/, RecordSink& out) {
   const at::NoGradGuard no_grad;
   const std::int64_t cells = subject_.cells(), edges = subject_.depth() + 1;
   const ProbeSet& set = subject_.set();

@@ -20,7 +20,7 @@ class LogitLensProbe final : public Probe {
 
   void declare(RecordSink& out) override;
   const ProbeSchedule& schedule() const override { return schedule_; }
-  void look(std::int64_t step, RecordSink& out) override;
+  void measure(std::int64_t step, RecordSink& out) override;
 
  private:
   const ProbeSubject& subject_;

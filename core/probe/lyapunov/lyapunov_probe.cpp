@@ -61,7 +61,7 @@ LyapunovProbe::LyapunovProbe(const ProbeSubject& subject, LyapunovOptions option
   if (options_.sequences < 1 || options_.sequences > subject_.set().sequences()) {
     throw Error("the exponents need sequences that the probe set has");
   }
-  if (options_.batch < 1) throw Error("the exponents look at one sequence at once, or more");
+  if (options_.batch < 1) throw Error("the exponents are of one sequence at once, or more");
 }
 
 void LyapunovProbe::declare(RecordSink& out) {
@@ -131,7 +131,7 @@ DepthSpectrum LyapunovProbe::observe() const {
   return all;
 }
 
-void LyapunovProbe::look(std::int64_t step, RecordSink& out) {
+void LyapunovProbe::measure(std::int64_t step, RecordSink& out) {
   if (options_.wide) {
     const std::unique_ptr<ProbeSubject> wide = subject_.widened();
     if (!wide) throw Error("there are no weights to copy to float64");
@@ -139,7 +139,7 @@ void LyapunovProbe::look(std::int64_t step, RecordSink& out) {
     same.wide = false;
     LyapunovProbe of_copy(*wide, std::move(same));
     of_copy.series_ = series_;
-    return of_copy.look(step, out);
+    return of_copy.measure(step, out);
   }
   const DepthSpectrum found = observe();
   const at::Tensor times = subject_.edge_times();

@@ -54,7 +54,7 @@ class LyapunovProbe final : public Probe {
 
   void declare(RecordSink& out) override;
   const ProbeSchedule& schedule() const override { return options_.schedule; }
-  void look(std::int64_t step, RecordSink& out) override;
+  void measure(std::int64_t step, RecordSink& out) override;
 
  private:
   /// Places in `series_`.

@@ -122,7 +122,7 @@ void SolverProbe::declare(RecordSink& out) {
   add(kControlOrder, "solver_control_order");
 }
 
-void SolverProbe::look(std::int64_t /*step*/, RecordSink& out) {
+void SolverProbe::measure(std::int64_t /*step*/, RecordSink& out) {
   const at::NoGradGuard no_grad;
   const ProbeSet& set = subject_.set();
   const std::int64_t wanted = (kTokens + set.tokens() - 1) / set.tokens();

@@ -36,7 +36,7 @@ class SolverProbe final : public Probe {
 
   void declare(RecordSink& out) override;
   const ProbeSchedule& schedule() const override { return options_.schedule; }
-  void look(std::int64_t step, RecordSink& out) override;
+  void measure(std::int64_t step, RecordSink& out) override;
 
  private:
   enum Series : std::uint8_t {

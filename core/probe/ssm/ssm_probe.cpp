@@ -34,7 +34,7 @@ void SsmProbe::declare(RecordSink& out) {
   series_[kNorm] = out.declare({"ssm_state_norm", {depth}});
 }
 
-void SsmProbe::look(std::int64_t /*step*/, RecordSink& out) {
+void SsmProbe::measure(std::int64_t /*step*/, RecordSink& out) {
   const at::NoGradGuard no_grad;
   const StateSpaceLayers layers = subject_.state_space();
   const at::Tensor eigenvalues = transition_eigenvalues(layers.transition);

@@ -24,7 +24,7 @@ class SsmProbe final : public Probe {
 
   void declare(RecordSink& out) override;
   const ProbeSchedule& schedule() const override { return schedule_; }
-  void look(std::int64_t step, RecordSink& out) override;
+  void measure(std::int64_t step, RecordSink& out) override;
 
  private:
   enum Series : std::uint8_t { kDelta, kRadius, kHorizon, kReal, kImag, kNorm, kSeries };

@@ -13,7 +13,7 @@
 
 namespace depthgrid {
 
-/// What all cells of a look have in common.
+/// What all cells of a measurement have in common.
 struct TrajectorySizes {
   std::int64_t steps = 0;   // L
   std::int64_t tokens = 0;  // of the probe set, all sequences
@@ -28,7 +28,7 @@ inline constexpr std::int64_t kLeastCkaTokens = 1024;
 /// The series of a trajectory, in the order of CellTrajectory::numbers().
 std::vector<SeriesSpec> trajectory_series(const TrajectorySizes& sizes);
 
-/// The numbers of one cell at one look, gathered block by block.
+/// The numbers of one cell at one measurement, gathered block by block.
 class CellTrajectory {
  public:
   /// @param channels  C

@@ -11,7 +11,7 @@
 
 namespace depthgrid {
 
-/// Which raw states of a look are kept.
+/// Which raw states of a measurement are kept.
 struct StateSelection {
   std::int64_t sequences = 0;                           // the first ones of the probe set; 0: none
   std::optional<std::int64_t> channels = std::nullopt;  // nothing, or as many as there are: all
@@ -24,7 +24,7 @@ struct StateSelection {
 std::vector<std::int64_t> kept_channels(std::int64_t width, std::optional<std::int64_t> count,
                                         std::uint64_t seed);
 
-/// The raw states of one look, gathered pass by pass in host memory.
+/// The raw states of one measurement, gathered pass by pass in host memory.
 class KeptStates {
  public:
   explicit KeptStates(const StateSelection& what) : what_(what) {}
@@ -33,8 +33,8 @@ class KeptStates {
   /// @param states  L + 1 tensors (E, count, T, C) float, of sequences first ... first + count - 1
   void add(const std::vector<at::Tensor>& states, std::int64_t first);
 
-  /// One record per cell of which all states of the look are finite. Binary16 rounds to nearest;
-  /// what is larger than 65,504 becomes infinite there.
+  /// One record per cell of which all states of the measurement are finite. Binary16 rounds to
+  /// nearest; what is larger than 65,504 becomes infinite there.
   void hand_over(std::int64_t step, const ProbeSubject& subject, RecordSink& out) const;
 
  private:

@@ -63,7 +63,7 @@ void TrajectoryProbe::declare(RecordSink& out) {
   }
 }
 
-void TrajectoryProbe::look(std::int64_t step, RecordSink& out) {
+void TrajectoryProbe::measure(std::int64_t step, RecordSink& out) {
   const at::NoGradGuard no_gradients;
   const ProbeSet& set = subject_.set();
   const std::int64_t sequences = set.sequences(), cells = subject_.cells();

@@ -36,7 +36,7 @@ class TrajectoryProbe final : public Probe {
   /// norms of all tokens, and per cell (L + 1)(L + 2) / 2 matrices (C, C) of doubles for CKA, else
   /// L + 1; with fewer tokens than channels the states instead. Raw states that are to be kept are
   /// those that the numbers are of.
-  void look(std::int64_t step, RecordSink& out) override;
+  void measure(std::int64_t step, RecordSink& out) override;
 
  private:
   TrajectorySizes sizes() const;

@@ -114,7 +114,7 @@ void WeightsProbe::declare(RecordSink& out) {
   norm_ = out.declare({"weight_norm", {depth, types}});
 }
 
-void WeightsProbe::look(std::int64_t /*step*/, RecordSink& out) {
+void WeightsProbe::measure(std::int64_t /*step*/, RecordSink& out) {
   const std::int64_t heads = subject_.heads(), width = subject_.head_width();
   const auto depth = static_cast<std::size_t>(subject_.depth());
   const std::vector<double> none(depth * static_cast<std::size_t>(heads * width), kNaN);

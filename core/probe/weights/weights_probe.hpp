@@ -41,7 +41,7 @@ class WeightsProbe final : public Probe {
 
   void declare(RecordSink& out) override;
   const ProbeSchedule& schedule() const override { return schedule_; }
-  void look(std::int64_t step, RecordSink& out) override;
+  void measure(std::int64_t step, RecordSink& out) override;
 
  private:
   struct Product {

@@ -289,7 +289,7 @@ RecordedRows seen(const ProbeSubject& subject) {
   RecordedRows out;
   const auto look = [&out](Probe&& probe) {
     probe.declare(out);
-    probe.look(0, out);
+    probe.measure(0, out);
   };
   const std::vector<LyapunovVariant> variants = {LyapunovVariant::Raw, LyapunovVariant::Normalised,
                                                  LyapunovVariant::Relative};

@@ -218,7 +218,7 @@ TEST(RoutingStatistics, OfCapacitiesAtEitherEndAreNumbersOrNaN) {
   RecordedRows rows;
   RoutingProbe probe(*built.model, set, {.schedule = {}, .masks = 1, .batch = 4});
   probe.declare(rows);
-  probe.look(0, rows);
+  probe.measure(0, rows);
 
   for (const SeriesSpec& series : rows.series) {
     for (std::size_t e = 0; e < 3; ++e) {

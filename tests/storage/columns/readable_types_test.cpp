@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
-#include "storage/cells/look_file.hpp"
+#include "storage/cells/probe_record.hpp"
 #include "storage/cells/state_file.hpp"
 #include "storage/columns/table_reader.hpp"
 #include "storage/columns/table_writer.hpp"
@@ -88,7 +88,7 @@ TEST(ReadableTypes, AreThoseOfEveryFileThatAUserOpens) {
   RowTable rows;
   rows.width = 2;
   rows.add(10, std::vector<double>{1, 2});
-  publish_synthetic_looks(store, plan, 0, layout, rows);
+  publish_synthetic_probe_record(store, plan, 0, layout, rows);
   const fs::path rounded = keep_states(done, plan.cells[0].id, 5, true);
   const fs::path whole = keep_states(done, plan.cells[0].id, 10, false);
   pack(store);

@@ -119,7 +119,7 @@ TEST(Lease, OfAKilledProcessOnThisMachineIsTakenAtOnce) {
 /// An observer whose time passes only where a test says so.
 class Observer : public ::testing::Test {
  protected:
-  std::optional<Lease> look_after(std::chrono::milliseconds pause) {
+  std::optional<Lease> observe_after(std::chrono::milliseconds pause) {
     clock_ += pause;
     return keeper_.try_acquire(cell_.path());
   }
@@ -131,10 +131,10 @@ class Observer : public ::testing::Test {
 
 TEST_F(Observer, TakesTheCellOfASilentOwnerElsewhereAfterTtl) {
   claim_from_afar(cell_.path());
-  EXPECT_FALSE(look_after(0min).has_value());
-  for (int minute = 1; minute < 90; ++minute) EXPECT_FALSE(look_after(1min).has_value());
+  EXPECT_FALSE(observe_after(0min).has_value());
+  for (int minute = 1; minute < 90; ++minute) EXPECT_FALSE(observe_after(1min).has_value());
 
-  const auto lease = look_after(1min);
+  const auto lease = observe_after(1min);
 
   ASSERT_TRUE(lease.has_value());
   EXPECT_EQ(lease->generation(), 2);
@@ -142,28 +142,28 @@ TEST_F(Observer, TakesTheCellOfASilentOwnerElsewhereAfterTtl) {
 
 TEST_F(Observer, DoesNotCountTimeInWhichItStoodStillItself) {
   claim_from_afar(cell_.path());
-  EXPECT_FALSE(look_after(0min).has_value());
+  EXPECT_FALSE(observe_after(0min).has_value());
   // Suspended, or hung in a file: the owner may be so too. Each look counts for a third of ttl.
-  EXPECT_FALSE(look_after(24h).has_value());
-  EXPECT_FALSE(look_after(24h).has_value());
-  EXPECT_TRUE(look_after(24h).has_value());
+  EXPECT_FALSE(observe_after(24h).has_value());
+  EXPECT_FALSE(observe_after(24h).has_value());
+  EXPECT_TRUE(observe_after(24h).has_value());
 }
 
 TEST_F(Observer, NeverTakesTheCellOfAnOwnerElsewhereWhoBeats) {
   claim_from_afar(cell_.path());
   for (int beat = 8; beat < 99; ++beat) {
     publish_replace(cell_.path() / "hb-000001", fmt::format("{:019} beats\n", beat));
-    EXPECT_FALSE(look_after(29min).has_value());
+    EXPECT_FALSE(observe_after(29min).has_value());
   }
 }
 
 TEST_F(Observer, TakesAnUnreadableClaimAfterTtlOnly) {
   publish_once(cell_.path() / "gen-000004", "garbage");
-  EXPECT_FALSE(look_after(0min).has_value());
-  EXPECT_FALSE(look_after(30min).has_value());
-  EXPECT_FALSE(look_after(30min).has_value());
+  EXPECT_FALSE(observe_after(0min).has_value());
+  EXPECT_FALSE(observe_after(30min).has_value());
+  EXPECT_FALSE(observe_after(30min).has_value());
 
-  const auto lease = look_after(30min);
+  const auto lease = observe_after(30min);
 
   ASSERT_TRUE(lease.has_value());
   EXPECT_EQ(lease->generation(), 5);

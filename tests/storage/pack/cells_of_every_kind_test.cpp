@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "storage/cells/look_file.hpp"
 #include "storage/cells/mask_churn.hpp"
+#include "storage/cells/probe_record.hpp"
 #include "storage/columns/param_columns.hpp"
 #include "storage/columns/table_reader.hpp"
 #include "storage/pack/pack.hpp"
@@ -175,7 +175,7 @@ struct Place {
       rows.add(step, std::vector<double>(static_cast<std::size_t>(rows.width),
                                          static_cast<double>(step)));
     }
-    publish_synthetic_looks(store, plan, row, layout, rows, "all");
+    publish_synthetic_probe_record(store, plan, row, layout, rows, "all");
   }
   void damages(const std::string& name) const {
     std::fstream file(folder() / name, std::ios::in | std::ios::out | std::ios::binary);
@@ -277,7 +277,7 @@ const std::vector<Kind>& cell_states() {
   return kAll;
 }
 
-const std::vector<Kind>& looks_of_users() {
+const std::vector<Kind>& probe_records_of_users() {
   static const std::vector<Kind> kAll = {
       {"no_look", [](const Place&) {}},
       {"by_own_leaves", [](const Place& c) { c.looks(kOwn, {3, 8}); }, 0, {{3, kOwn}, {8, kOwn}}},
@@ -317,7 +317,7 @@ struct Cell {
 std::vector<Cell> every_cell() {
   std::vector<Cell> out;
   for (const Kind& state : cell_states()) {
-    for (const Kind& look : looks_of_users()) out.push_back({&state, &look});
+    for (const Kind& look : probe_records_of_users()) out.push_back({&state, &look});
   }
   return out;
 }
@@ -354,7 +354,7 @@ class Packed {
       SCOPED_TRACE(cells_[i].name());
       has_losses(file, i);
       has_facts(file, i);
-      if (looked) has_looks(file, i);
+      if (looked) has_probe_records(file, i);
     }
   }
 
@@ -402,7 +402,7 @@ class Packed {
   }
 
   /// Each look is there with the numbers of its own leaves, and no others are.
-  void has_looks(const TableReader& file, std::size_t row) const {
+  void has_probe_records(const TableReader& file, std::size_t row) const {
     const auto looks = cells_[row].looks();
     for (const Variable* v : probed_variables()) {
       if (!file.has(std::string(v->name))) {

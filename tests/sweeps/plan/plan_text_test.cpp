@@ -65,7 +65,7 @@ TEST(PlanText, ProbesAreShownWithTheirShareOfTheTraining) {
   CostTable costs;
   StructureCost& cost = costs[sweep.cells[0].structure];
   cost.seconds_per_cell_step = 1e-3;
-  cost.probes = {{.name = "lyapunov", .looks = 5, .seconds = 2e-3, .numbers = 100}};
+  cost.probes = {{.name = "lyapunov", .measurements = 5, .seconds = 2e-3, .numbers = 100}};
   const std::string text = plan_text(
       sweep,
       make_plan_report(sweep, "results/two", status, packing_options(sweep.run, 1), costs, {}),

@@ -139,7 +139,8 @@ TEST(StructureCost, EveryKeptCheckpointHoldsTheWeightsAndTwoMoments) {
 }
 
 TEST(StructureCost, FilesOfAProbeAreStoredAtEachLook) {
-  const ProbeCost rows{.name = "trajectory", .looks = 3, .seconds = 1, .numbers = 10, .bytes = 0};
+  const ProbeCost rows{
+      .name = "trajectory", .measurements = 3, .seconds = 1, .numbers = 10, .bytes = 0};
   ProbeCost states = rows;
   states.bytes = 917504;
   EXPECT_DOUBLE_EQ(stored_bytes(rows), 3 * 10 * 12);
@@ -155,7 +156,7 @@ TEST(StructureCost, ReadsBackWhatWasWritten) {
   cost.parameters = 7;
   cost.parameter_groups = {{"trunk", 5}, {"control", 2}};
   cost.student_flops = StudentFlops{1, 2, 3};
-  cost.probes = {{.name = "gates", .looks = 3, .seconds = 0.5, .numbers = 6, .bytes = 8}};
+  cost.probes = {{.name = "gates", .measurements = 3, .seconds = 0.5, .numbers = 6, .bytes = 8}};
   cost.fixed_bytes = 11;
   cost.time_feature_rank = 4;
   cost.tensors = {{"head.weight", {17, 8}, "trunk"}};

@@ -58,18 +58,18 @@ TEST_F(CellOrders, ACancelledCellIsLeftAloneUntilSomebodyRetriesIt) {
 
 TEST_F(CellOrders, ACellThatIsHeldIsAskedAndItsOwnerHearsOfIt) {
   StopOrders orders(store_, {id(1), id(0)});
-  EXPECT_TRUE(orders.look().empty());
+  EXPECT_TRUE(orders.poll().empty());
   std::optional<Claim> claim;
   JobQueue jobs = queue({0});
   ASSERT_EQ(jobs.next(claim), State::Claimed);
 
   EXPECT_EQ(cancel_cell(store_, id(0), others_), CancelOutcome::Asked);
   EXPECT_EQ(status(0), CellStatus::Running);
-  EXPECT_EQ(orders.look(), std::vector<std::size_t>{1});
+  EXPECT_EQ(orders.poll(), std::vector<std::size_t>{1});
   publish_cancelled(store_, id(0), claim->cells[0].lease.generation());
   claim.reset();
 
-  EXPECT_TRUE(orders.look().empty());
+  EXPECT_TRUE(orders.poll().empty());
   EXPECT_FALSE(stop_ordered(store_, id(0)));
   EXPECT_EQ(status(0), CellStatus::Cancelled);
   EXPECT_EQ(jobs.next(claim), State::Finished);

@@ -39,7 +39,7 @@ TEST_F(InheritCells, ThoseOfASilentOwnerAreFreeForEverybodyAfterItsLease) {
     clock_ += std::chrono::minutes(5);
     if (!inherit_cells(store_, here_, {cell_})) {
       ++waited;
-      EXPECT_FALSE(launch.looks_free(store_.cell_dir(cell_)));
+      EXPECT_FALSE(launch.appears_free(store_.cell_dir(cell_)));
     }
   }
   EXPECT_GE(waited, 8) << "from two ninths of an hour to the whole";

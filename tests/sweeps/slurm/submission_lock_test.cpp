@@ -64,7 +64,7 @@ TEST(SubmissionLock, OneAtWorkIsWaitedForAndThenNamed) {
     EXPECT_NE(said.find("process " + std::to_string(this_process().pid)), said.npos) << said;
     EXPECT_NE(said.find("more than 110 s"), said.npos) << said;
   }
-  EXPECT_NEAR(clock.now(), 110, 1e-6) << "the first look after 1.2 leases";
+  EXPECT_NEAR(clock.now(), 110, 1e-6) << "the first poll after 1.2 leases";
   int looks = 0;
   const Lease lock = submission_lock(
       leases, folder.path(),

@@ -76,8 +76,8 @@ TEST(Describe, TimesComeWithThoseOfTheProbesThatAreOn) {
   ASSERT_TRUE(probes.contains("trajectory") && probes.contains("lyapunov"));
   EXPECT_FALSE(probes.contains("gradients")) << "it is off";
   EXPECT_FALSE(probes.contains("gates")) << "there are none";
-  EXPECT_EQ(probes["trajectory"].looks, 3);
-  EXPECT_EQ(probes["lyapunov"].looks, 1);
+  EXPECT_EQ(probes["trajectory"].measurements, 3);
+  EXPECT_EQ(probes["lyapunov"].measurements, 1);
   EXPECT_EQ(probes["trajectory"].bytes, 3 * 2 * 8 * 5 * 2) << "states, sequences, tokens, channels";
   EXPECT_EQ(probes["lyapunov"].bytes, 0);
   for (const auto& [name, probe] : probes) {

@@ -241,7 +241,7 @@ class LayerProbe final : public Probe {
     series_ = out.declare({.name = variable_, .axes = {{.name = "layer", .length = layers_}}});
   }
   const ProbeSchedule& schedule() const override { return schedule_; }
-  void look(std::int64_t step, RecordSink& out) override {
+  void measure(std::int64_t step, RecordSink& out) override {
     out.write(series_, 0, std::vector<double>(3, static_cast<double>(step)));
   }
 
@@ -292,7 +292,7 @@ TEST_F(CellRecorderTest, WhatProbesSeeIsInTheMetricsAndInTheResult) {
                          "{}", RecordShape{.series = probes.series()});
 
   for (std::int64_t step = 0; step <= 4; ++step) {
-    probes.look(step);
+    probes.measure(step);
     recorders[0].put_probes(step);  // nothing is left to write
   }
   // What a snapshot publishes while the cell trains.
@@ -336,13 +336,13 @@ TEST_F(CellRecorderTest, ALookThatIsDueForOneCellOnlyIsChargedToItAlone) {
   recorders.emplace_back(store_, plan_, plan_.cells[0], keeper_.try_acquire(cell()).value(), 0,
                          "{}", RecordShape{.series = probes.series()});
 
-  probes.look(1);
+  probes.measure(1);
   EXPECT_EQ(charged, Charges{}) << "nothing is due";
   stopped = true;
-  probes.look(2);
+  probes.measure(2);
   EXPECT_EQ(charged, (Charges{{"mse", {0, 1}}, {"skill", {1}}}));
   charged.clear();
-  probes.look(3);
+  probes.measure(3);
   EXPECT_EQ(charged, (Charges{{"mse", {1}}, {"skill", {1}}}));
 }
 
@@ -353,7 +353,7 @@ TEST_F(CellRecorderTest, ASeriesOfTheWrongLengthIsNamed) {
                          "{}", RecordShape{.series = probes.series()});
 
   try {
-    probes.look(0);
+    probes.measure(0);
     FAIL() << "3 numbers for 4 layers";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "series 'tpn_mse' got 3 values, its axes require 4");

@@ -29,20 +29,20 @@ TEST(StabilityWatch, TellsOnceOfACellWhoseRecurrenceDoesNotForget) {
   const ModelOptions o = state_space(true);
   const Built built(o, {3, 4, 5});
   StabilityWatch watch(*built.model, o);
-  EXPECT_TRUE(watch.look().empty());  // every model starts stable
+  EXPECT_TRUE(watch.check().empty());  // every model starts stable
 
   const at::NoGradGuard no_grad;
   built.parameter("block.ssm.A")[1].neg_();
-  const auto news = watch.look();
+  const auto news = watch.check();
   ASSERT_EQ(news.size(), 1U);
   EXPECT_EQ(news[0].first, 1U);
   EXPECT_GT(news[0].second, 1);
-  EXPECT_TRUE(watch.look().empty());
+  EXPECT_TRUE(watch.check().empty());
 
   built.parameter("block.ssm.A")[1].neg_();
-  EXPECT_TRUE(watch.look().empty());
+  EXPECT_TRUE(watch.check().empty());
   built.parameter("block.ssm.A")[1].neg_();
-  EXPECT_EQ(watch.look().size(), 1U);  // again
+  EXPECT_EQ(watch.check().size(), 1U);  // again
 }
 
 TEST(StabilityWatch, DivergedCellsAndOtherModelsAreNoNews) {
@@ -54,8 +54,8 @@ TEST(StabilityWatch, DivergedCellsAndOtherModelsAreNoNews) {
   const at::NoGradGuard no_grad;
   built.parameter("block.ssm.A")[2].fill_(std::numeric_limits<double>::quiet_NaN());
 
-  EXPECT_TRUE(watch.look().empty());
-  EXPECT_TRUE(nothing.look().empty());
+  EXPECT_TRUE(watch.check().empty());
+  EXPECT_TRUE(nothing.check().empty());
 }
 
 TEST(StabilityWatch, ADiagonalTransitionThatDecaysByConstructionIsHeldToIt) {
@@ -64,13 +64,13 @@ TEST(StabilityWatch, ADiagonalTransitionThatDecaysByConstructionIsHeldToIt) {
   const at::NoGradGuard no_grad;
   for (const double far : {-50.0, 50.0}) {
     built.parameter("block.ssm.A").fill_(far);
-    EXPECT_NO_THROW(StabilityWatch(*built.model, o).look()) << far;
+    EXPECT_NO_THROW(StabilityWatch(*built.model, o).check()) << far;
   }
   // A model that is none of those, taken for one.
   const ModelOptions dense = state_space(true);
   const Built grown(dense, {3, 4, 5});
   grown.parameter("block.ssm.A").neg_();
-  EXPECT_THROW(StabilityWatch(*grown.model, o).look(), Error);
+  EXPECT_THROW(StabilityWatch(*grown.model, o).check(), Error);
 }
 
 // The second cell learns so fast that its recurrence soon grows; evaluations are at 0, 3 and 6.

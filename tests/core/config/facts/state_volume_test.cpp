@@ -38,10 +38,10 @@ std::string problem(const ValueMap& leaves) {
 
 TEST(StateVolume, OfTheStudysSizeIs917504BytesPerLookInSinglePrecision) {
   const StateVolume wide = volume_of(make_config(with({{"probes.trajectory.state_dtype", "f32"}})));
-  EXPECT_EQ(wide.look_bytes(), 917504);  // 7 x 128 x 256 x 4
-  EXPECT_EQ(wide.looks, 3);
+  EXPECT_EQ(wide.measurement_bytes(), 917504);  // 7 x 128 x 256 x 4
+  EXPECT_EQ(wide.measurements, 3);
   EXPECT_EQ(wide.bytes(), 3 * 917504);
-  EXPECT_EQ(volume_of(make_config(with({}))).look_bytes(), 917504 / 2);
+  EXPECT_EQ(volume_of(make_config(with({}))).measurement_bytes(), 917504 / 2);
 }
 
 TEST(StateVolume, IsOfTheChannelsThatAreKept) {
@@ -67,9 +67,10 @@ TEST(StateVolume, IsNothingUnlessStatesAreKept) {
 TEST(StateVolume, MoreThanTheLeavesAllowIsRefusedWithWhatToDo) {
   const std::string text = problem(with({{"probes.trajectory.max_bytes", 1000000}}));
   for (const char* part :
-       {"raw states take 1376256 bytes per cell", "3 looks x 7 states x 1 sequence x 128 tokens",
-        "256 channels x 2 bytes", "expected at most `probes.trajectory.max_bytes: 1000000`",
-        "look less often", "raise `max_bytes`"}) {
+       {"raw states take 1376256 bytes per cell",
+        "3 measurements x 7 states x 1 sequence x 128 tokens", "256 channels x 2 bytes",
+        "expected at most `probes.trajectory.max_bytes: 1000000`", "measure less often",
+        "raise `max_bytes`"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
   EXPECT_EQ(problem(with({{"probes.trajectory.max_bytes", 1376256}})), "") << "to the byte";
@@ -78,7 +79,7 @@ TEST(StateVolume, MoreThanTheLeavesAllowIsRefusedWithWhatToDo) {
       "")
       << "nothing looks";
   EXPECT_EQ(problem(with({})), "") << "the default has room";
-  EXPECT_NE(problem(with({{"train.steps", 20000}})), "") << "but not for 201 looks";
+  EXPECT_NE(problem(with({{"train.steps", 20000}})), "") << "but not for 201 measurements";
 }
 
 TEST(StateVolume, MoreSequencesThanTheProbeSetHasAreRefused) {

@@ -56,7 +56,7 @@ RecordedRows look(const WithAttention& subject) {
   AttentionProbe probe(subject, ProbeSchedule("end", 1));
   RecordedRows out;
   probe.declare(out);
-  probe.look(1, out);
+  probe.measure(1, out);
   return out;
 }
 

@@ -33,7 +33,7 @@ std::vector<double> look(const WithGradients& subject, std::int64_t batch, std::
   GradientsProbe probe(subject, ProbeSchedule("end", 1), batch);
   RecordedRows out;
   probe.declare(out);
-  probe.look(1, out);
+  probe.measure(1, out);
   return out.row("gradient_norm_depth", cell);
 }
 
@@ -70,7 +70,7 @@ TEST(GradientsProbe, TellsOfTheTrainingIfThereIsOne) {
   GradientsProbe probe(subject, ProbeSchedule("end", 1), 2, &training);
   RecordedRows out;
   probe.declare(out);
-  probe.look(1, out);
+  probe.measure(1, out);
   EXPECT_EQ(out.row("gradient_norm_layer", 1), norm);
   EXPECT_EQ(out.row("gradient_norm_layer_clipped", 1), clipped);
   EXPECT_EQ(out.row("gradient_vanish_count", 1), (std::vector<double>{0, 1}));

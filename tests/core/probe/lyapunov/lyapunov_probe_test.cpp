@@ -86,7 +86,7 @@ Written look_at(const ProbeSubject& subject, const LyapunovOptions& o) {
   Written out;
   LyapunovProbe probe(subject, o);
   probe.declare(out);
-  probe.look(0, out);
+  probe.measure(0, out);
   return out;
 }
 

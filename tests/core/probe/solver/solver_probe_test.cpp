@@ -86,7 +86,7 @@ RecordedRows seen(const VectorField& field, const at::Tensor& start, SolverOptio
   SolverProbe probe(subject, std::move(options));
   RecordedRows out;
   probe.declare(out);
-  probe.look(0, out);
+  probe.measure(0, out);
   return out;
 }
 

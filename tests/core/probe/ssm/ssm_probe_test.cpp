@@ -49,7 +49,7 @@ RecordedRows seen(const ProbeSubject& subject, std::int64_t batch = 2) {
   SsmProbe probe(subject, ProbeSchedule("end", 1), batch);
   RecordedRows out;
   probe.declare(out);
-  probe.look(1, out);
+  probe.measure(1, out);
   return out;
 }
 

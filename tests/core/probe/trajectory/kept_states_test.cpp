@@ -49,7 +49,7 @@ RecordedRows look_at(const ProbeSubject& subject, const StateSelection& kept,
       subject, {.schedule = ProbeSchedule("end", 10), .cka = false, .batch = batch, .kept = kept});
   RecordedRows out;
   probe.declare(out);
-  probe.look(10, out);
+  probe.measure(10, out);
   return out;
 }
 

@@ -35,7 +35,7 @@ RecordedRows look_at(const ProbeSubject& subject, std::int64_t batch = 3, bool c
                         {.schedule = ProbeSchedule("end", 10), .cka = cka, .batch = batch});
   RecordedRows out;
   probe.declare(out);
-  probe.look(10, out);
+  probe.measure(10, out);
   return out;
 }
 

@@ -1,4 +1,4 @@
-#include "sweeps/plan/missing_looks.hpp"
+#include "sweeps/plan/missing_measurements.hpp"
 
 #include <algorithm>
 #include <set>
@@ -8,7 +8,7 @@
 
 #include "core/base/printable.hpp"
 #include "core/config/schema.hpp"
-#include "storage/cells/look_file.hpp"
+#include "storage/cells/probe_record.hpp"
 #include "storage/plan_sequence.hpp"
 #include "storage/store.hpp"
 
@@ -30,9 +30,9 @@ bool all_plans_probe_alike(const Store& store, const StoredPlan& plan) {
 
 }  // namespace
 
-std::vector<MissingLooks> missing_looks(const Sweep& sweep, const CostTable& costs,
-                                        const std::filesystem::path& folder) {
-  std::vector<MissingLooks> out;
+std::vector<MissingMeasurements> missing_measurements(const Sweep& sweep, const CostTable& costs,
+                                                      const std::filesystem::path& folder) {
+  std::vector<MissingMeasurements> out;
   if (!Store::is_at(folder)) return out;
   const Store store = Store::open(folder);
   for (std::size_t row = 0; row < sweep.cells.size(); ++row) {
@@ -42,16 +42,16 @@ std::vector<MissingLooks> missing_looks(const Sweep& sweep, const CostTable& cos
     const std::set<std::string> seen = recorded_probes(store.cell_path(cell.id), store.fs());
     for (const ProbeCost& probe : cost->probes) {
       if (seen.contains(probe.name)) continue;
-      auto at = std::ranges::find(out, probe.name, &MissingLooks::probe);
-      if (at == out.end()) at = out.insert(at, MissingLooks{probe.name, {}});
+      auto at = std::ranges::find(out, probe.name, &MissingMeasurements::probe);
+      if (at == out.end()) at = out.insert(at, MissingMeasurements{probe.name, {}});
       at->cells.push_back(row);
     }
   }
   return out;
 }
 
-std::string missing_looks_text(const MissingLooks& missing, const Sweep& sweep,
-                               const std::filesystem::path& folder) {
+std::string missing_measurements_text(const MissingMeasurements& missing, const Sweep& sweep,
+                                      const std::filesystem::path& folder) {
   constexpr std::size_t kNamed = 3;
   std::string names;
   for (std::size_t i = 0; i < std::min(kNamed, missing.cells.size()); ++i) {
@@ -59,13 +59,13 @@ std::string missing_looks_text(const MissingLooks& missing, const Sweep& sweep,
   }
   if (missing.cells.size() > kNamed) names += "; …";
   return fmt::format(
-      "{} is switched on, but has not looked at {} finished cell{} ({}): `depthgrid probe {} "
-      "--probe {}` looks at their stored checkpoints, `run --rerun CELL` trains again",
+      "{} is switched on, but has not measured {} finished cell{} ({}): `depthgrid probe {} "
+      "--probe {}` measures their stored checkpoints, `run --rerun CELL` trains again",
       missing.probe, missing.cells.size(), missing.cells.size() == 1 ? "" : "s", names,
       shell_word(folder.string()), missing.probe);
 }
 
-std::string other_looks_text(const Sweep& sweep, const std::filesystem::path& folder) {
+std::string other_probe_leaf_text(const Sweep& sweep, const std::filesystem::path& folder) {
   if (!Store::is_at(folder)) return {};
   const Store store = Store::open(folder);
   const StoredPlan plan = stored_plan(sweep);
@@ -76,7 +76,7 @@ std::string other_looks_text(const Sweep& sweep, const std::filesystem::path& fo
     if (!store.completed(cell.id)) continue;
     try {
       const std::string leaf =
-          other_look(store.cell_path(cell.id), probe_leaves(plan, cell), store.fs());
+          other_probe_leaf(store.cell_path(cell.id), probe_leaves(plan, cell), store.fs());
       if (leaf.empty()) continue;
       ++cells;
       if (first.empty()) first = cell.alias + ": " + leaf;
@@ -85,8 +85,8 @@ std::string other_looks_text(const Sweep& sweep, const std::filesystem::path& fo
   }
   if (cells == 0) return {};
   return fmt::format(
-      "probes looked at {} finished cell{} by other leaves than the file's ({}{}): sweep.h5 says "
-      "so in look_settings; `depthgrid probe {}` looks at their stored checkpoints by the file's, "
+      "probes measured {} finished cell{} by other leaves than the file's ({}{}): sweep.h5 says "
+      "so in look_settings; `depthgrid probe {}` measures their stored checkpoints by the file's, "
       "`run --rerun CELL` trains again",
       cells, cells == 1 ? "" : "s", first, cells == 1 ? "" : "; …", shell_word(folder.string()));
 }
@@ -114,7 +114,7 @@ std::vector<std::string> blind_probes(const Sweep& sweep, const CostTable& costs
     }
     if (given && !seen) {
       out.push_back(fmt::format(
-          "{} is given, but no cell has anything that this probe could look at (diagnostics.md)",
+          "{} is given, but no cell has anything that this probe could measure (diagnostics.md)",
           path));
     }
   }

@@ -1,4 +1,4 @@
-#include "storage/pack/cell_looks.hpp"
+#include "storage/pack/cell_probe_records.hpp"
 
 #include <algorithm>
 #include <set>
@@ -73,8 +73,9 @@ class CellTables {
     if (variable == nullptr || column.dims.front() != "cell") return column;
     const auto steps = out_.sizes.find("probe_step");
     if (column.name == "n_probes" && steps != out_.sizes.end()) {
-      const double looks = static_cast<double>(steps->second);
-      VariableColumn count = number_column(column.name, column.dims, column.type, {&looks, 1});
+      const double measurements = static_cast<double>(steps->second);
+      VariableColumn count =
+          number_column(column.name, column.dims, column.type, {&measurements, 1});
       count.attributes = column.attributes;
       return count;
     }
@@ -91,14 +92,14 @@ class CellTables {
   /// Removes what earlier tables have of a variable at the steps of this one: by other settings, at
   /// other bins or for fewer exponents, it would stand beside the new numbers as if it were of
   /// them.
-  void forget_steps_of(const ColumnTable& look, VariableColumn& to) const {
-    const VariableColumn* column = look.find(to.name);
+  void forget_steps_of(const ColumnTable& record, VariableColumn& to) const {
+    const VariableColumn* column = record.find(to.name);
     if (column == nullptr || to.dims[1] != "probe_step") return;
     const auto steps = static_cast<std::size_t>(out_.sizes.find("probe_step")->second);
     const std::size_t row = to.bytes.size() / steps;
     const std::vector<std::byte> nothing =
         absent_items(to.type, to.item_bytes, row / to.item_bytes);
-    for (const std::int64_t at : axes_.positions(*look.find("probe_step"))) {
+    for (const std::int64_t at : axes_.positions(*record.find("probe_step"))) {
       std::ranges::copy(nothing, to.bytes.begin() + at * static_cast<std::ptrdiff_t>(row));
     }
   }
@@ -121,8 +122,8 @@ class CellTables {
 
 }  // namespace
 
-ColumnTable with_looks(const ColumnTable& own, std::span<const ColumnTable> looks) {
-  return looks.empty() ? own : CellTables(own, looks).merged();
+ColumnTable with_probe_records(const ColumnTable& own, std::span<const ColumnTable> records) {
+  return records.empty() ? own : CellTables(own, records).merged();
 }
 
 ColumnTable with_facts(const ColumnTable& own, const ColumnTable& snapshot) {

@@ -1,18 +1,18 @@
-#include "storage/pack/cell_looks.hpp"
+#include "storage/pack/cell_probe_records.hpp"
 
 #include <cmath>
 #include <fstream>
 
 #include <gtest/gtest.h>
 
-#include "storage/cells/look_file.hpp"
+#include "storage/cells/probe_record.hpp"
 #include "storage/columns/table_reader.hpp"
 #include "storage/pack/pack.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace cell_looks_test {
+namespace cell_probe_records_test {
 
 /// Looks at `steps` of one variable over `exponent` with n entries: step + entry / 10.
 void look(const Store& store, const StoredPlan& plan, std::size_t row,
@@ -31,7 +31,7 @@ void look(const Store& store, const StoredPlan& plan, std::size_t row,
     }
     rows.add(step, numbers);
   }
-  publish_synthetic_looks(store, plan, row, layout, rows);
+  publish_synthetic_probe_record(store, plan, row, layout, rows);
 }
 
 class CellLooks : public testing::Test {
@@ -114,13 +114,13 @@ TEST_F(CellLooks, OfOtherBinsLeaveNothingOfTheEarlierOnes) {
     RowTable rows;
     rows.width = static_cast<std::int64_t>(slot.count);
     rows.add(4, std::vector<double>(slot.count, share));
-    publish_looks(store_.cell_path(plan_.cells[0].id), {.plan = plan_.cells[0],
-                                                        .sweep = plan_,
-                                                        .layout = layout,
-                                                        .rows = rows,
-                                                        .probes = "gates",
-                                                        .settings = "{}",
-                                                        .command = "depthgrid probe"});
+    publish_probe_record(store_.cell_path(plan_.cells[0].id), {.plan = plan_.cells[0],
+                                                               .sweep = plan_,
+                                                               .layout = layout,
+                                                               .rows = rows,
+                                                               .probes = "gates",
+                                                               .settings = "{}",
+                                                               .command = "depthgrid probe"});
   };
   histogram({.125, .375, .625, .875}, .25);
   histogram({.25, .75}, .5);
@@ -171,7 +171,7 @@ TEST_F(CellLooks, NothingIsWrittenAgainWhereNothingIsNew) {
 TEST_F(CellLooks, ADamagedFileIsSaidEachTimeAndLeftOut) {
   look(store_, plan_, 0, {4}, 1);
   look(store_, plan_, 0, {8}, 1);
-  const auto files = look_files(store_.cell_path(plan_.cells[0].id));
+  const auto files = probe_record_files(store_.cell_path(plan_.cells[0].id));
   ASSERT_EQ(files.size(), 2U);
   {
     std::fstream file(files[0], std::ios::in | std::ios::out | std::ios::binary);
@@ -188,5 +188,5 @@ TEST_F(CellLooks, ADamagedFileIsSaidEachTimeAndLeftOut) {
   EXPECT_EQ(found.number(0), 8);
 }
 
-}  // namespace cell_looks_test
+}  // namespace cell_probe_records_test
 }  // namespace depthgrid

@@ -1,14 +1,14 @@
-#include "sweeps/plan/missing_looks.hpp"
+#include "sweeps/plan/missing_measurements.hpp"
 
 #include <gtest/gtest.h>
 
 #include "core/config/sweep/observation.hpp"
-#include "storage/cells/look_file.hpp"
+#include "storage/cells/probe_record.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace missing_looks_test {
+namespace missing_measurements_test {
 
 void look(const Store& store, const StoredPlan& plan, std::size_t row) {
   RowLayout layout;
@@ -16,10 +16,10 @@ void look(const Store& store, const StoredPlan& plan, std::size_t row) {
   RowTable rows;
   rows.width = static_cast<std::int64_t>(slot.count);
   rows.add(5, std::vector<double>{-1.5});
-  publish_synthetic_looks(store, plan, row, layout, rows);
+  publish_synthetic_probe_record(store, plan, row, layout, rows);
 }
 
-TEST(MissingLooks, AreThoseOfFinishedCellsThatNobodyHasMade) {
+TEST(MissingMeasurements, AreThoseOfFinishedCellsThatNobodyHasMade) {
   const TemporaryFolder folder;
   const Sweep sweep = synthetic_sweep({1e-4, 1e-3, 1e-2});
   const Store store = Store::open_or_create(folder.path() / "s");
@@ -30,30 +30,30 @@ TEST(MissingLooks, AreThoseOfFinishedCellsThatNobodyHasMade) {
   look(store, plan, 1);
   CostTable costs;
   StructureCost& cost = costs[sweep.cells[0].structure];
-  cost.probes = {{.name = "gates", .looks = 2}, {.name = "lyapunov", .looks = 2}};
+  cost.probes = {{.name = "gates", .measurements = 2}, {.name = "lyapunov", .measurements = 2}};
 
-  const std::vector<MissingLooks> missing = missing_looks(sweep, costs, store.root());
+  const std::vector<MissingMeasurements> missing = missing_measurements(sweep, costs, store.root());
 
   ASSERT_EQ(missing.size(), 2U);
   EXPECT_EQ(missing[0].probe, "gates");
   EXPECT_EQ(missing[0].cells, (std::vector<std::size_t>{0, 1}));
   EXPECT_EQ(missing[1].probe, "lyapunov");
   EXPECT_EQ(missing[1].cells, (std::vector<std::size_t>{0})) << "the third cell is not finished";
-  EXPECT_EQ(missing_looks_text(missing[1], sweep, "a b"),
-            "lyapunov is switched on, but has not looked at 1 finished cell (" +
+  EXPECT_EQ(missing_measurements_text(missing[1], sweep, "a b"),
+            "lyapunov is switched on, but has not measured 1 finished cell (" +
                 sweep.cells[0].alias +
-                "): `depthgrid probe 'a b' --probe lyapunov` looks at their stored checkpoints, "
+                "): `depthgrid probe 'a b' --probe lyapunov` measures their stored checkpoints, "
                 "`run --rerun CELL` trains again");
 }
 
-TEST(MissingLooks, AreUnknownWithoutCostsOrAStore) {
+TEST(MissingMeasurements, AreUnknownWithoutCostsOrAStore) {
   const TemporaryFolder folder;
   const Sweep sweep = synthetic_sweep({1e-4});
-  EXPECT_TRUE(missing_looks(sweep, {}, folder.path() / "none").empty());
+  EXPECT_TRUE(missing_measurements(sweep, {}, folder.path() / "none").empty());
   const Store store = Store::open_or_create(folder.path() / "s");
   publish_plan(store, sweep);
   finish_cell(store, read_plan(store), 0, 5);
-  EXPECT_TRUE(missing_looks(sweep, {}, store.root()).empty());
+  EXPECT_TRUE(missing_measurements(sweep, {}, store.root()).empty());
 }
 
 TEST(BlindProbes, AreThoseThatTheFileGivesAndNoStructureHas) {
@@ -74,5 +74,5 @@ TEST(BlindProbes, AreThoseThatTheFileGivesAndNoStructureHas) {
   EXPECT_TRUE(blind_probes(sweep, costs).empty());
 }
 
-}  // namespace missing_looks_test
+}  // namespace missing_measurements_test
 }  // namespace depthgrid

@@ -1,4 +1,4 @@
-#include "worker/probe/look_rows.hpp"
+#include "worker/probe/measurement_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace depthgrid {
 
-std::size_t LookRows::declare(const SeriesSpec& series) {
+std::size_t MeasurementRows::declare(const SeriesSpec& series) {
   const auto known = std::ranges::find(names_, series.name);
   if (known != names_.end()) return static_cast<std::size_t>(known - names_.begin());
   names_.push_back(series.name);
@@ -18,7 +18,7 @@ std::size_t LookRows::declare(const SeriesSpec& series) {
   return slots_.size() - 1;
 }
 
-void LookRows::write(std::size_t series, std::size_t cell, std::span<const double> values) {
+void MeasurementRows::write(std::size_t series, std::size_t cell, std::span<const double> values) {
   const RowSlot& slot = slots_.at(series);
   if (cell != 0 || values.size() != slot.count) {
     throw Error("a probe writes " + std::to_string(values.size()) + " values of cell " +
@@ -27,21 +27,21 @@ void LookRows::write(std::size_t series, std::size_t cell, std::span<const doubl
   std::ranges::copy(values, row_.begin() + static_cast<std::ptrdiff_t>(slot.first));
 }
 
-void LookRows::end_look(std::int64_t step) {
-  looks_[step] = row_;
+void MeasurementRows::end_measurement(std::int64_t step) {
+  measurements_[step] = row_;
   std::ranges::fill(row_, kNaN);
 }
 
-std::vector<std::int64_t> LookRows::steps() const {
+std::vector<std::int64_t> MeasurementRows::steps() const {
   std::vector<std::int64_t> out;
-  for (const auto& [step, row] : looks_) out.push_back(step);
+  for (const auto& [step, row] : measurements_) out.push_back(step);
   return out;
 }
 
-RowTable LookRows::rows() const {
+RowTable MeasurementRows::rows() const {
   RowTable out;
   out.width = static_cast<std::int64_t>(row_.size());
-  for (const auto& [step, row] : looks_) out.add(step, row);
+  for (const auto& [step, row] : measurements_) out.add(step, row);
   return out;
 }
 

@@ -14,23 +14,23 @@
 
 namespace depthgrid {
 
-/// Rows of one cell from probes that look at it once per stored checkpoint.
-class LookRows final : public RecordSink {
+/// Rows of one cell from probes that measure it once per stored checkpoint.
+class MeasurementRows final : public RecordSink {
  public:
   using Keep = std::function<void(const StateRecord& record)>;
   /// @param keep  receives raw states, which are no rows.
-  explicit LookRows(Keep keep = [](const StateRecord&) {}) : keep_(std::move(keep)) {}
+  explicit MeasurementRows(Keep keep = [](const StateRecord&) {}) : keep_(std::move(keep)) {}
 
   /// A series that was declared before is the same one.
   std::size_t declare(const SeriesSpec& series) override;
   void write(std::size_t series, std::size_t cell, std::span<const double> values) override;
   void keep(std::size_t /*cell*/, const StateRecord& record) override { keep_(record); }
 
-  /// Ends the look after `step` steps; what was not written is absent.
-  void end_look(std::int64_t step);
+  /// Ends the measurement after `step` steps; what was not written is absent.
+  void end_measurement(std::int64_t step);
 
   std::size_t series() const noexcept { return slots_.size(); }
-  std::size_t width() const noexcept { return row_.size(); }  // numbers of one look
+  std::size_t width() const noexcept { return row_.size(); }  // numbers of one measurement
   std::vector<std::int64_t> steps() const;
   const RowLayout& layout() const noexcept { return layout_; }
   /// By ascending step.
@@ -42,7 +42,7 @@ class LookRows final : public RecordSink {
   std::vector<std::string> names_;
   std::vector<RowSlot> slots_;
   std::vector<double> row_;
-  std::map<std::int64_t, std::vector<double>> looks_;
+  std::map<std::int64_t, std::vector<double>> measurements_;
 };
 
 }  // namespace depthgrid

@@ -1,4 +1,4 @@
-#include "storage/cells/look_file.hpp"
+#include "storage/cells/probe_record.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -23,12 +23,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path look_file(const fs::path& cell_dir, std::size_t number) {
+fs::path probe_record_file(const fs::path& cell_dir, std::size_t number) {
   return cell_dir / ("probe-" + std::to_string(number) + ".h5");
 }
 
 /// The series and their axes, and which cell they are of.
-ColumnTable look_table(const LookFileInput& in) {
+ColumnTable probe_record_table(const ProbeRecordInput& in) {
   CellHistory history;
   history.kinds.push_back({in.layout.kinds().front(), in.rows});
   history.axes = in.layout.axes();
@@ -46,9 +46,9 @@ ColumnTable look_table(const LookFileInput& in) {
   };
   for (VariableColumn& column : all.columns) {
     const bool axis = column.dims.size() == 1 && column.dims[0] == column.name;
-    const bool look = column.dims.size() > 1 && column.dims[1] == "probe_step" &&
-                      !is_mask_churn(column.name);  // between looks of a run
-    if (look || (axis && is_used(column.name))) out.columns.push_back(std::move(column));
+    const bool measured = column.dims.size() > 1 && column.dims[1] == "probe_step" &&
+                          !is_mask_churn(column.name);  // between measurements of a run
+    if (measured || (axis && is_used(column.name))) out.columns.push_back(std::move(column));
   }
   for (const auto& [axis, size] : all.sizes) {
     if (is_used(axis)) out.sizes[axis] = size;
@@ -86,27 +86,28 @@ ValueMap of_probes(const ValueMap& leaves) {
 
 }  // namespace
 
-fs::path publish_looks(const fs::path& cell_dir, const LookFileInput& input, const Fs& disk) {
-  const ColumnTable table = look_table(input);
-  for (std::size_t number = look_files(cell_dir, disk).size() + 1;; ++number) {
-    const fs::path file = look_file(cell_dir, number);
+fs::path publish_probe_record(const fs::path& cell_dir, const ProbeRecordInput& input,
+                              const Fs& disk) {
+  const ColumnTable table = probe_record_table(input);
+  for (std::size_t number = probe_record_files(cell_dir, disk).size() + 1;; ++number) {
+    const fs::path file = probe_record_file(cell_dir, number);
     TableWriter writer(file, table_bytes(table), disk);
     write_table(writer, table);
     if (writer.publish_once(0)) return file;  // else another command has taken the number
   }
 }
 
-std::vector<fs::path> look_files(const fs::path& cell_dir, const Fs& disk) {
+std::vector<fs::path> probe_record_files(const fs::path& cell_dir, const Fs& disk) {
   std::vector<fs::path> out;
   for (std::size_t number = 1;; ++number) {
-    fs::path file = look_file(cell_dir, number);
+    fs::path file = probe_record_file(cell_dir, number);
     if (!something_at(file, disk)) return out;
     out.push_back(std::move(file));
   }
 }
 
 std::set<std::string> recorded_probes(const fs::path& cell_dir, const Fs& disk) {
-  std::vector<fs::path> files = look_files(cell_dir, disk);
+  std::vector<fs::path> files = probe_record_files(cell_dir, disk);
   files.push_back(cell_dir / "result.h5");
   std::set<std::string> out;
   for (const fs::path& file : files) {
@@ -134,8 +135,8 @@ std::string probe_leaves_digest(const StoredPlan& plan) {
   return hex(sha256(all));
 }
 
-std::string look_settings(const fs::path& file, const TableReader& contents,
-                          const ValueMap& planned) {
+std::string probe_record_settings(const fs::path& file, const TableReader& contents,
+                                  const ValueMap& planned) {
   using Json = nlohmann::ordered_json;
   const bool own = file.filename() == "result.h5";
   const std::string used =
@@ -165,20 +166,21 @@ std::string look_settings(const fs::path& file, const TableReader& contents,
                         {"set", std::move(set)}});
 }
 
-std::string other_look(const fs::path& cell_dir, const ValueMap& planned, const Fs& disk) {
+std::string other_probe_leaf(const fs::path& cell_dir, const ValueMap& planned, const Fs& disk) {
   std::vector<fs::path> files = {cell_dir / "result.h5"};
-  std::ranges::copy(look_files(cell_dir, disk), std::back_inserter(files));
+  std::ranges::copy(probe_record_files(cell_dir, disk), std::back_inserter(files));
   std::string out;
   for (const fs::path& file : files) {
     const TableReader reader(file, SealCheck::BlockOnly, disk);
-    const std::string settings = look_settings(file, reader, planned);
+    const std::string settings = probe_record_settings(file, reader, planned);
     if (settings.empty()) return {};
     out.clear();
-    const nlohmann::ordered_json looked = parse_ordered_json(settings);
-    for (const auto& [leaf, value] : looked.at("set").items()) {
+    const nlohmann::ordered_json set_by_probe = parse_ordered_json(settings);
+    for (const auto& [leaf, value] : set_by_probe.at("set").items()) {
       const Value* wanted = find_key(planned, leaf);
       if (wanted == nullptr || !out.empty()) continue;
-      // What is off has no looks, and what was off is said elsewhere: missing_looks().
+      // What is off has no measurements, and what was off is said elsewhere:
+      // missing_measurements().
       const bool off = value == "off" || plain_text(*wanted) == "off";
       if (leaf.ends_with(".schedule") && off) continue;
       const std::string was = value.is_string() ? value.get<std::string>() : value.dump();
@@ -189,7 +191,7 @@ std::string other_look(const fs::path& cell_dir, const ValueMap& planned, const 
   return out;
 }
 
-std::string looks_digest(const std::vector<fs::path>& files, const Fs& disk) {
+std::string probe_records_digest(const std::vector<fs::path>& files, const Fs& disk) {
   if (files.empty()) return {};
   std::string all;
   for (const fs::path& file : files) {
