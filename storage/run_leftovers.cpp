@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::hours kSilentBoard(24);
+constexpr std::chrono::hours kSilentChannel(24);
 constexpr std::string_view kStopOrder = "stop-";
 
 void add_file(Leftovers& out, const fs::path& file, const Fs& disk) {
@@ -24,28 +24,28 @@ void add_file(Leftovers& out, const fs::path& file, const Fs& disk) {
   out.bytes += disk.facts(file, Links::Follow).value.size;
 }
 
-/// A board and its files; boards have no folders inside.
-void add_board(Leftovers& out, const fs::path& board, const Fs& disk) {
-  out.files.push_back(board);
-  for (const fs::path& file : disk.entries(board)) add_file(out, file, disk);
+/// A progress channel and its files; channels have no folders inside.
+void add_channel(Leftovers& out, const fs::path& channel, const Fs& disk) {
+  out.files.push_back(channel);
+  for (const fs::path& file : disk.entries(channel)) add_file(out, file, disk);
 }
 
-bool owner_is_dead(const fs::path& board, const Fs& disk) {
+bool owner_is_dead(const fs::path& channel, const Fs& disk) {
   try {
-    const auto owner = identity_from_json(read_text_file(board / "owner", disk));
+    const auto owner = identity_from_json(read_text_file(channel / "owner", disk));
     return owner && surely_dead(*owner);
   } catch (const StorageError&) {
     return false;
   }
 }
 
-/// True if neither the board nor a file of it has changed for long.
-bool is_silent(const fs::path& board, FileTime now, const Fs& disk) {
-  std::vector<fs::path> all = disk.entries(board);
-  all.push_back(board);
+/// True if neither the channel nor a file of it has changed for long.
+bool is_silent(const fs::path& channel, FileTime now, const Fs& disk) {
+  std::vector<fs::path> all = disk.entries(channel);
+  all.push_back(channel);
   return std::ranges::all_of(all, [&](const fs::path& file) {
     const auto about = disk.facts(file, Links::Follow);
-    return about && now - about.value.modified >= kSilentBoard;
+    return about && now - about.value.modified >= kSilentChannel;
   });
 }
 
@@ -55,7 +55,7 @@ void add_launch(Leftovers& out, const fs::path& launch, const Fs& disk) {
   for (const auto& [name, kind] : disk.list(launch).value) {
     if (name == "current.json") add_file(out, launch / name, disk);
     if (name.starts_with("board") && kind == FileKind::Folder) {
-      add_board(out, launch / name, disk);
+      add_channel(out, launch / name, disk);
     }
   }
 }
@@ -78,9 +78,10 @@ Leftovers run_leftovers(const Store& store) {
   const Fs& disk = store.fs();
   const FileTime now = filesystem_time(store.root(), disk);
   for (const auto& [name, kind] : disk.list(store.live_dir()).value) {
-    const fs::path board = store.live_dir() / name;
+    const fs::path channel = store.live_dir() / name;
     if (kind != FileKind::Folder) continue;
-    if (owner_is_dead(board, disk) || is_silent(board, now, disk)) add_board(out, board, disk);
+    if (owner_is_dead(channel, disk) || is_silent(channel, now, disk))
+      add_channel(out, channel, disk);
   }
   for (const fs::path& launch : disk.entries(store.root() / "launches")) {
     add_launch(out, launch, disk);

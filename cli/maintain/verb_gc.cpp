@@ -30,7 +30,7 @@ int gc_verb(const Arguments& arguments) {
   CommandLine line(
       "gc [STORE] [-n] [--json]",
       "Removes what killed processes have left behind: Open MPI's files in /dev/shm of\n"
-      "this machine and, if STORE is named, its unfinished files, the boards of runs that\n"
+      "this machine and, if STORE is named, its unfinished files, the channels of runs that\n"
       "have died and orders that were carried out. Files that a living process uses, and all\n"
       "results, stay.");
   line.examples({"gc", "gc results/tiny --dry-run"});

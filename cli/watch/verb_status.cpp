@@ -120,7 +120,7 @@ int watch(const StoreArgument& argument, QueueWatch& queue, std::chrono::seconds
   Stopwatch since;
   for (;;) {
     StatusSnapshot now = status_snapshot(argument, queue, ReadProgress::Silent);
-    // Without boards, the rate is that of what the store has gained since the last poll.
+    // Without progress channels, the rate is that of what the store has gained since the last poll.
     const double seconds = since.seconds();
     since = Stopwatch();
     if (before && std::isnan(now.numbers.rate) && seconds > 0) {

@@ -12,7 +12,7 @@ namespace {
 
 LaunchCommand direct_command(const ForegroundSpec& spec, const LaunchTicket& ticket) {
   LaunchCommand out;
-  out.words = spec.command(LaunchProcess::board_of(ticket).string());
+  out.words = spec.command(LaunchProcess::channel_of(ticket).string());
   out.variables = spec.variables;
   return out;
 }

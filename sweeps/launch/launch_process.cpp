@@ -54,14 +54,14 @@ bool is_of_launcher(int code) {
 
 }  // namespace
 
-std::filesystem::path LaunchProcess::board_of(const LaunchTicket& ticket) {
+std::filesystem::path LaunchProcess::channel_of(const LaunchTicket& ticket) {
   return ticket.folder / fmt::format("board-{}", ticket.attempt);
 }
 
 LaunchProcess::LaunchProcess(const LaunchTicket& ticket, const LaunchCommand& command, int number)
-    : note_(board_of(ticket) / kEndNote),
+    : note_(channel_of(ticket) / kEndNote),
       disk_(*ticket.disk),
-      board_(board_of(ticket), disk_),
+      channel_(channel_of(ticket), disk_),
       kind_(command.kind),
       node_(command.elsewhere ? "" : node_name()),
       log_(ticket.folder / attempt_log(ticket.attempt)),
@@ -77,7 +77,7 @@ LaunchProcess::LaunchProcess(const LaunchTicket& ticket, const LaunchCommand& co
 
 LaunchProcess::~LaunchProcess() {
   child_.kill_group();
-  board_.remove();
+  channel_.remove();
 }
 
 std::optional<int> LaunchProcess::poll() {
@@ -136,8 +136,8 @@ void LaunchProcess::kill_hung() {
 std::vector<LiveEvent> LaunchProcess::news() {
   if (!child_.poll() && since_poll_.seconds() < kPollSeconds) return {};
   since_poll_ = Stopwatch();
-  life_ = board_.life();
-  std::vector<LiveEvent> out = board_.read(1, -1);
+  life_ = channel_.life();
+  std::vector<LiveEvent> out = channel_.read(1, -1);
   for (LiveEvent& event : out) event.rank = number_;
   return out;
 }

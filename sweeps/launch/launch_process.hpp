@@ -11,7 +11,7 @@
 #include "core/base/scratch_folder.hpp"
 #include "sweeps/launch/launcher.hpp"
 #include "sweeps/launch/running_launch.hpp"
-#include "sweeps/live/live_board.hpp"
+#include "sweeps/live/progress_channel.hpp"
 
 namespace depthgrid {
 
@@ -25,7 +25,7 @@ class LaunchProcess final : public RunningLaunch {
   ~LaunchProcess() override;
 
   /// Folder of what a launch tells, for its order.
-  static std::filesystem::path board_of(const LaunchTicket& ticket);
+  static std::filesystem::path channel_of(const LaunchTicket& ticket);
 
   /// The code of the rank that ended first and badly where the launcher returns a signal, which may
   /// be the one by which it ended the others; Infrastructure if the launcher itself has failed, and
@@ -51,7 +51,7 @@ class LaunchProcess final : public RunningLaunch {
 
   std::filesystem::path note_;
   const Fs& disk_;
-  LiveBoard board_;
+  ProgressChannel channel_;
   LauncherKind kind_;
   std::string node_, cause_;
   std::filesystem::path log_;

@@ -13,8 +13,8 @@
 #include "core/base/nan.hpp"
 #include "storage/files/set_aside.hpp"
 #include "storage/plan_sequence.hpp"
-#include "sweeps/live/live_board.hpp"
 #include "sweeps/live/live_cells.hpp"
+#include "sweeps/live/progress_channel.hpp"
 #include "sweeps/plan/job_plan.hpp"
 #include "sweeps/plan/kept_tokens.hpp"
 #include "sweeps/report/slot_record.hpp"
@@ -111,7 +111,7 @@ double remaining_of(const Listing& listing, const Store& store, const StoreActiv
 StoreActivity store_activity(const Store& store) {
   StoreActivity out;
   for (const fs::path& run : store.fs().entries(store.live_dir())) {
-    if (board_is_dead(run, real_processes(), store.fs())) continue;
+    if (channel_is_dead(run, real_processes(), store.fs())) continue;
     ++out.runs;
     for (const fs::path& file : store.fs().entries(run)) {
       if (file.extension() != ".events") continue;

@@ -10,7 +10,7 @@
 
 namespace depthgrid {
 
-/// What the runs that are at work in a store report in their channels (live/, see LiveBoard).
+/// What the runs that are at work in a store report in their channels (live/, see ProgressChannel).
 struct StoreActivity {
   std::int64_t runs = 0, jobs = 0, cells = 0;  // cells of these jobs
   double rate = 0;  // cell-steps per second of these jobs, those that have made a step

@@ -46,7 +46,7 @@ static constexpr auto members(const RunOrder*) {
   using O = RunOrder;
   return json_members("file", &O::file, "store", &O::store, "set", &O::set, "yes", &O::yes,
                       "progress", &O::progress, "only", &O::only, "rerun", &O::rerun, "mode",
-                      &O::mode, "cells", &O::cells, "board", &O::board, "hang", &O::hang,
+                      &O::mode, "cells", &O::cells, "board", &O::channel, "hang", &O::hang,
                       "shared_group", &O::shared_group);
 }
 

@@ -63,7 +63,7 @@ int run_plain(const RunRequest& request, std::size_t before, StopWatch& signals,
               .launch = {.name = "the worker",
                          .command =
                              [&next](const std::string& channel) {
-                               next.board = channel;
+                               next.channel = channel;
                                std::vector<std::string> words =
                                    worker_command("run", order_text(next));
                                next.rerun.clear();  // another attempt goes on with what this began

@@ -142,7 +142,7 @@ class SweepBackend final : public SupervisorBackend {
     if (teams_) {
       order_.set.push_back(fmt::format("resources.ranks_per_job={}", ticket.plan.ranks));
     }
-    order_.board = LaunchProcess::board_of(ticket).string();
+    order_.channel = LaunchProcess::channel_of(ticket).string();
     return std::make_unique<LaunchProcess>(
         ticket,
         launch_command(place_, worker_command("run", order_text(order_)), ticket.plan.ranks,
@@ -217,7 +217,7 @@ int prepared(const SupervisedRun& run, StopWatch& signals, EventLog& events) {
                         .launch = {.name = "the preparation",
                                    .command =
                                        [&order](const std::string& channel) {
-                                         order.board = channel;
+                                         order.channel = channel;
                                          return worker_command("run", order_text(order));
                                        },
                                    .hang = order.hang},

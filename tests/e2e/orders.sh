@@ -169,7 +169,7 @@ pid=$!
 begun killed
 kill -9 "$(pgrep -P "$pid" -f depthgrid-worker)"
 wait "$pid" || true
-[ -n "$(ls killed/live)" ] || fail "a killed run leaves no board"
+[ -n "$(ls killed/live)" ] || fail "a killed run leaves no progress channel"
 "$depthgrid" gc killed --json >out
 check 'any("live" in f for f in j["runs"]["files"])'
-[ -z "$(ls killed/live)" ] || fail "gc has left the board"
+[ -z "$(ls killed/live)" ] || fail "gc has left the progress channel"

@@ -38,7 +38,7 @@ std::vector<std::string> inside(const fs::path& root, const Leftovers& found) {
   return out;
 }
 
-TEST(RunLeftovers, AreBoardsOfTheDeadEndedLaunchesAndOrdersThatWereCarriedOut) {
+TEST(RunLeftovers, AreChannelsOfTheDeadEndedLaunchesAndOrdersThatWereCarriedOut) {
   const TemporaryFolder scratch;
   const Store store = Store::open_or_create(scratch.path() / "store");
   EXPECT_TRUE(run_leftovers(store).files.empty());

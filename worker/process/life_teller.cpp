@@ -4,8 +4,8 @@
 
 namespace depthgrid {
 
-LifeTeller::LifeTeller(const Watchdog& watchdog, const std::filesystem::path& board)
-    : watchdog_(watchdog), board_(board) {}
+LifeTeller::LifeTeller(const Watchdog& watchdog, const std::filesystem::path& channel)
+    : watchdog_(watchdog), channel_(channel) {}
 
 double LifeTeller::period(double hang) {
   constexpr double kLongest = 5, kPart = 4;
@@ -15,7 +15,7 @@ double LifeTeller::period(double hang) {
 void LifeTeller::tick() {
   const LifeSign now = watchdog_.life();
   if (now.beats == told_.beats) return;
-  board_.sign_life(now);
+  channel_.sign_life(now);
   told_ = now;
 }
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "sweeps/live/life_sign.hpp"
-#include "sweeps/live/live_board.hpp"
+#include "sweeps/live/progress_channel.hpp"
 #include "worker/process/watchdog.hpp"
 
 namespace depthgrid {
@@ -16,9 +16,9 @@ namespace depthgrid {
 /// measuring of a large store may make a process that works look as if it were hung.
 class LifeTeller {
  public:
-  /// @param board  see RunOrder::board; made if it is not there. `watchdog` outlives this.
+  /// @param channel  see RunOrder::channel; made if it is not there. `watchdog` outlives this.
   /// @throws StorageError
-  LifeTeller(const Watchdog& watchdog, const std::filesystem::path& board);
+  LifeTeller(const Watchdog& watchdog, const std::filesystem::path& channel);
 
   /// s between two calls of tick(): a part of what may pass without a sign. @param hang
   /// RunOrder::hang.
@@ -27,7 +27,7 @@ class LifeTeller {
 
  private:
   const Watchdog& watchdog_;
-  LiveBoard board_;
+  ProgressChannel channel_;
   LifeSign told_;
 };
 

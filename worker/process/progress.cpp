@@ -23,7 +23,8 @@ double period(const ProgressOptions& o) {
 }  // namespace
 
 Progress::Progress(ProgressOptions options, LiveSweep sweep) : options_(std::move(options)) {
-  const auto open = [&](std::optional<LiveBoard>& channel, const std::filesystem::path& folder) {
+  const auto open = [&](std::optional<ProgressChannel>& channel,
+                        const std::filesystem::path& folder) {
     if (!folder.empty()) channel.emplace(folder, *options_.disk);
   };
   open(channel_, options_.channel);

@@ -12,14 +12,14 @@
 #include "core/base/clock.hpp"
 #include "core/base/ticker.hpp"
 #include "sweeps/live/display.hpp"
-#include "sweeps/live/live_board.hpp"
+#include "sweeps/live/progress_channel.hpp"
 
 namespace depthgrid {
 
 struct ProgressOptions {
   DisplayStyle style = DisplayStyle::Quiet;  // the same on every rank
   int rank = 0, ranks = 1;
-  std::filesystem::path channel{};     // of the ranks of this run, see LiveBoard; empty: none
+  std::filesystem::path channel{};     // of the ranks of this run, see ProgressChannel; empty: none
   std::filesystem::path supervisor{};  // the channel by which the first rank reports to one
   const Fs* disk = &real_fs();         // of the store, in which both are
   std::function<bool(std::size_t)> has_result{};  // whether a row has one
@@ -92,7 +92,7 @@ class Progress {
 
   // The ticker's own.
   std::optional<Display> display_;  // on the first rank
-  std::optional<LiveBoard> channel_, supervisor_;
+  std::optional<ProgressChannel> channel_, supervisor_;
   bool stopping_ = false;
   Stopwatch since_reported_;
   std::optional<Ticker> ticker_;

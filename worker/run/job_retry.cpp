@@ -36,7 +36,7 @@ int train_apart(RunOrder order, const CellPlan& cell, const RunContext& run) {
   ForegroundLaunch launch({.name = cell.alias + " in a fresh process",
                            .command =
                                [&](const std::string& channel) {
-                                 order.board = channel;
+                                 order.channel = channel;
                                  return worker_command("run", order_text(order));
                                },
                            .variables = variables_of_one_card(run.device),

@@ -185,15 +185,15 @@ void note_error(const UserError& error) {
 
 int run(const RunOrder& order, int argc, char** argv) {
   watch_stop_signals();
-  if (!order.board.empty()) note_ends_in(std::filesystem::path(order.board) / kEndNote);
+  if (!order.channel.empty()) note_ends_in(std::filesystem::path(order.channel) / kEndNote);
   // Before MPI, which waits for every rank.
   Watchdog watchdog(hang_limit(order.hang), end_hung);
   const QuitReport report(watchdog, launcher_rank());
   const Ticker watch("watchdog", Watchdog::kPeriod, [&](double now) { watchdog.tick(now); });
   std::optional<LifeTeller> life;
   std::optional<Ticker> signs;
-  if (!order.board.empty() && launcher_rank() == 0) {
-    life.emplace(watchdog, order.board);
+  if (!order.channel.empty() && launcher_rank() == 0) {
+    life.emplace(watchdog, order.channel);
     signs.emplace("signs of life", LifeTeller::period(order.hang), [&](double) { life->tick(); });
   }
   FaultPoint().pass(0, order.cells);

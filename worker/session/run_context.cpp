@@ -142,7 +142,7 @@ ProgressOptions shared_options(const RunOrder& order, const Store& store, const 
   }
   out.channel = store.live_dir() / channel;
   out.disk = &store.fs();
-  if (order.mode == RunMode::Launch) out.supervisor = order.board;
+  if (order.mode == RunMode::Launch) out.supervisor = order.channel;
   out.has_result = [&](std::size_t row) { return store.completed(sweep.cells[row].id); };
   out.stop_requested = stop_requested;
   out.request_stop = request_stop;

@@ -37,7 +37,7 @@ struct ShellLaunch {
   LaunchCommand command(LauncherKind kind, const std::string& script, bool elsewhere) {
     return {.kind = kind,
             .words = {"/bin/sh", "-c", script},
-            .variables = {{"BOARD", LaunchProcess::board_of(ticket).string()}},
+            .variables = {{"BOARD", LaunchProcess::channel_of(ticket).string()}},
             .elsewhere = elsewhere};
   }
   int end_of(LauncherKind kind, const std::string& script, bool elsewhere = false) {

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "sweeps/live/live_board.hpp"
 #include "sweeps/live/live_cells.hpp"
+#include "sweeps/live/progress_channel.hpp"
 #include "sweeps/plan/job_plan.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"
@@ -38,7 +38,7 @@ class RunsOfAStore : public ::testing::Test {
     return {start, step};
   }
   void report(const std::string& run, const std::vector<LiveEvent>& events) const {
-    const LiveBoard channel(store_.live_dir() / run);
+    const ProgressChannel channel(store_.live_dir() / run);
     channel.append({events.front()});
     channel.replace(events.back());
   }

@@ -8,7 +8,7 @@
 
 #include "core/base/json_text.hpp"
 #include "core/base/printable.hpp"
-#include "sweeps/live/live_board.hpp"
+#include "sweeps/live/progress_channel.hpp"
 #include "sweeps/live/store_activity.hpp"
 #include "sweeps/report/status_report.hpp"
 #include "tests/storage/temporary_folder.hpp"
@@ -92,14 +92,14 @@ TEST(StoreActivity, AddsTheRatesOfWhatRunsTellAndNotOfTheDead) {
                      .steps = 100,
                      .seconds = 4};
   };
-  const LiveBoard board(store.live_dir() / "run");
-  board.sign();
-  board.append({job(LiveKind::JobStart, 0, 0)});
-  board.replace(job(LiveKind::Step, 0, 20));
-  board.append({job(LiveKind::JobStart, 1, 0), job(LiveKind::JobEnd, 1, 100)});
+  const ProgressChannel channel(store.live_dir() / "run");
+  channel.sign();
+  channel.append({job(LiveKind::JobStart, 0, 0)});
+  channel.replace(job(LiveKind::Step, 0, 20));
+  channel.append({job(LiveKind::JobStart, 1, 0), job(LiveKind::JobEnd, 1, 100)});
   ProcessIdentity dead = this_process();
   dead.start_time += 1;  // its number belongs to another process now
-  const LiveBoard left(store.live_dir() / "left");
+  const ProgressChannel left(store.live_dir() / "left");
   std::ofstream(store.live_dir() / "left" / "owner") << to_json(dead);
   left.append({job(LiveKind::JobStart, 0, 0)});
 

@@ -16,16 +16,16 @@ TEST(LifeTeller, TellsWhatTheWatchdogHasSeen) {
   const fs::path at = folder.path() / "board";
   Watchdog watchdog;
   LifeTeller teller(watchdog, at);
-  const LiveBoard board(at);
+  const ProgressChannel channel(at);
   watchdog.enter(WorkPhase::Auditing);
-  EXPECT_EQ(board.life().beats, 0) << "nothing is told between two ticks";
+  EXPECT_EQ(channel.life().beats, 0) << "nothing is told between two ticks";
   teller.tick();
-  EXPECT_EQ(board.life().beats, 1);
-  EXPECT_EQ(board.life().phase, WorkPhase::Auditing);
+  EXPECT_EQ(channel.life().beats, 1);
+  EXPECT_EQ(channel.life().phase, WorkPhase::Auditing);
   watchdog.beat(1);
   watchdog.beat(2);
   teller.tick();
-  EXPECT_EQ(board.life().beats, 3);
+  EXPECT_EQ(channel.life().beats, 3);
 }
 
 TEST(LifeTeller, TellsNothingWithoutANewSignOfLife) {

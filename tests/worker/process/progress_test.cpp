@@ -120,7 +120,7 @@ TEST(Progress, WhatPrecedesTheWorkIsNotTheWaitOfTheFirstJob) {
     progress.plan({{0}, {1}}, 1);
     progress.job_started("j", {0}, 0, 10, "a");
   }
-  const std::vector<LiveEvent> sent = LiveBoard(channel).read(2, 0);
+  const std::vector<LiveEvent> sent = ProgressChannel(channel).read(2, 0);
   ASSERT_FALSE(sent.empty());
   EXPECT_LT(sent.front().idle, 0.4);
 }

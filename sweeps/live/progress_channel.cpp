@@ -1,4 +1,4 @@
-#include "sweeps/live/live_board.hpp"
+#include "sweeps/live/progress_channel.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -23,35 +23,36 @@ void replace_text(const fs::path& scratch, const fs::path& file, const std::stri
 
 }  // namespace
 
-LiveBoard::LiveBoard(fs::path folder, const Fs& disk) : folder_(std::move(folder)), disk_(&disk) {
+ProgressChannel::ProgressChannel(fs::path folder, const Fs& disk)
+    : folder_(std::move(folder)), disk_(&disk) {
   make_folders(folder_, disk);
 }
 
-fs::path LiveBoard::file(int rank, const char* kind) const {
+fs::path ProgressChannel::file(int rank, const char* kind) const {
   return folder_ / fmt::format("rank-{}.{}", rank, kind);
 }
 
-void LiveBoard::sign(const Processes& processes) const {
+void ProgressChannel::sign(const Processes& processes) const {
   put_loose_text(folder_ / "owner", to_json(processes.self()) + '\n', OpenHow::Emptied, *disk_);
 }
 
-void LiveBoard::append(const std::vector<LiveEvent>& events) const {
+void ProgressChannel::append(const std::vector<LiveEvent>& events) const {
   if (events.empty()) return;
   std::string lines;
   for (const LiveEvent& event : events) lines += event_line(event) + '\n';
   put_loose_text(file(events.front().rank, "events"), lines, OpenHow::Append, *disk_);
 }
 
-void LiveBoard::replace(const LiveEvent& newest) const {
+void ProgressChannel::replace(const LiveEvent& newest) const {
   replace_text(file(newest.rank, "next"), file(newest.rank, "now"), event_line(newest), *disk_);
 }
 
-void LiveBoard::sign_life(const LifeSign& sign) const {
+void ProgressChannel::sign_life(const LifeSign& sign) const {
   replace_text(folder_ / "life.next", folder_ / "life",
                fmt::format("{} {}", static_cast<int>(sign.phase), sign.beats), *disk_);
 }
 
-LifeSign LiveBoard::life() const {
+LifeSign ProgressChannel::life() const {
   std::istringstream text(loose_text(folder_ / "life", 0, *disk_));
   LifeSign out;
   int phase = 0;
@@ -61,7 +62,7 @@ LifeSign LiveBoard::life() const {
   return out;
 }
 
-std::vector<LiveEvent> LiveBoard::read(int ranks, int own) {
+std::vector<LiveEvent> ProgressChannel::read(int ranks, int own) {
   std::vector<LiveEvent> out;
   for (int rank = 0; rank < ranks; ++rank) {
     if (rank == own) continue;
@@ -83,11 +84,11 @@ std::vector<LiveEvent> LiveBoard::read(int ranks, int own) {
   return out;
 }
 
-void LiveBoard::ask_to_stop() const {
+void ProgressChannel::ask_to_stop() const {
   put_loose_text(folder_ / "stop", "\n", OpenHow::Emptied, *disk_);
 }
 
-bool LiveBoard::stop_asked() const {
+bool ProgressChannel::stop_asked() const {
   return disk_->facts(folder_ / "stop", Links::Follow).error == 0;
 }
 
@@ -105,12 +106,12 @@ std::vector<LiveEvent> read_events(const fs::path& file, const Fs& disk) {
   return out;
 }
 
-bool board_is_dead(const fs::path& folder, const Processes& processes, const Fs& disk) {
+bool channel_is_dead(const fs::path& folder, const Processes& processes, const Fs& disk) {
   const auto owner = identity_from_json(loose_text(folder / "owner", 0, disk));
   return owner && processes.is_dead(*owner);
 }
 
-void LiveBoard::remove() const noexcept {
+void ProgressChannel::remove() const noexcept {
   disk_->remove_all(folder_);  // not its parent, in which another run may be making its own
 }
 

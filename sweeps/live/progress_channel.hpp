@@ -20,15 +20,16 @@ namespace depthgrid {
 /// replaces `rank-<n>.now` (its newest step), so that the files stay small. Nothing is synced:
 /// after a crash of the machine nobody needs them. Failed writes and reads are ignored for the same
 /// reason that errors of the terminal are.
-/// File of a board in which the first of a launch's ranks that ended badly noted its exit code.
+/// File of a progress channel in which the first of a launch's ranks that ended badly noted its
+/// exit code.
 inline constexpr const char* kEndNote = "end";
 
-class LiveBoard {
+class ProgressChannel {
  public:
   /// Creates the folder. @param disk  outlives it. @throws StorageError if that fails.
-  explicit LiveBoard(std::filesystem::path folder, const Fs& disk = real_fs());
+  explicit ProgressChannel(std::filesystem::path folder, const Fs& disk = real_fs());
 
-  /// Writes whose run it is, for board_is_dead(); by its first rank.
+  /// Writes whose run it is, for channel_is_dead(); by its first rank.
   void sign(const Processes& processes = real_processes()) const;
 
   void append(const std::vector<LiveEvent>& events) const;
@@ -58,12 +59,12 @@ class LiveBoard {
   std::map<int, std::string> newest_{};  // lines already reported
 };
 
-/// The whole lines of a file of a board; empty if there is none.
+/// The whole lines of a file of a progress channel; empty if there is none.
 std::vector<LiveEvent> read_events(const std::filesystem::path& file, const Fs& disk = real_fs());
 
-/// True if the run that signed this board has surely died, on this machine. Of other machines, and
-/// of boards without a signature, nothing is known.
-bool board_is_dead(const std::filesystem::path& folder,
-                   const Processes& processes = real_processes(), const Fs& disk = real_fs());
+/// True if the run that signed this channel has surely died, on this machine. Of other machines,
+/// and of channels without a signature, nothing is known.
+bool channel_is_dead(const std::filesystem::path& folder,
+                     const Processes& processes = real_processes(), const Fs& disk = real_fs());
 
 }  // namespace depthgrid

@@ -1,4 +1,4 @@
-#include "sweeps/live/live_board.hpp"
+#include "sweeps/live/progress_channel.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -10,7 +10,7 @@
 #include "tests/storage/temporary_folder.hpp"
 #include "tests/support/pretended_processes.hpp"
 
-namespace depthgrid::live_board_test {
+namespace depthgrid::progress_channel_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -30,10 +30,10 @@ LiveEvent event(LiveKind kind, int rank, std::int64_t step) {
           .idle = 0.5};
 }
 
-TEST(LiveBoard, GivesEachRanksNewsOnceAndInOrder) {
+TEST(ProgressChannel, GivesEachRanksNewsOnceAndInOrder) {
   const TemporaryFolder folder;
-  LiveBoard first(folder.path() / "live" / "run");
-  const LiveBoard second(folder.path() / "live" / "run");
+  ProgressChannel first(folder.path() / "live" / "run");
+  const ProgressChannel second(folder.path() / "live" / "run");
   second.append({event(LiveKind::JobStart, 1, 1), event(LiveKind::Note, 1, 1)});
   second.replace(event(LiveKind::Step, 1, 5));
   const auto news = first.read(2, 0);
@@ -49,40 +49,42 @@ TEST(LiveBoard, GivesEachRanksNewsOnceAndInOrder) {
   EXPECT_EQ(first.read(2, 0).size(), 1U);
 }
 
-TEST(LiveBoard, WaitsForTheRestOfALineAndSkipsWhatItCannotRead) {
+TEST(ProgressChannel, WaitsForTheRestOfALineAndSkipsWhatItCannotRead) {
   const TemporaryFolder folder;
-  LiveBoard board(folder.path() / "run");
+  ProgressChannel channel(folder.path() / "run");
   const std::string line = event_line(event(LiveKind::JobStart, 1, 0)) + "\n";
   std::ofstream(folder.path() / "run" / "rank-1.events") << "no json\n" << line.substr(0, 20);
-  EXPECT_TRUE(board.read(2, 0).empty());
+  EXPECT_TRUE(channel.read(2, 0).empty());
   std::ofstream(folder.path() / "run" / "rank-1.events", std::ios::app) << line.substr(20);
-  EXPECT_EQ(board.read(2, 0).size(), 1U);
+  EXPECT_EQ(channel.read(2, 0).size(), 1U);
 }
 
-TEST(LiveBoard, IsDeadOnceItsOwnerIs) {
+TEST(ProgressChannel, IsDeadOnceItsOwnerIs) {
   const TemporaryFolder folder;
   const PretendedProcesses processes([](const auto&) { return CommandAnswer{}; });
   const fs::path ours = folder.path() / "ours", others = folder.path() / "others";
-  LiveBoard(ours).sign(processes);
-  LiveBoard(others).sign();  // by this machine's process, of which the pretended ones know nothing
-  EXPECT_FALSE(board_is_dead(ours, processes));
-  EXPECT_TRUE(board_is_dead(others, processes));
-  EXPECT_FALSE(board_is_dead(folder.path() / "unsigned", processes));
+  ProgressChannel(ours).sign(processes);
+  ProgressChannel(others)
+      .sign();  // by this machine's process, of which the pretended ones know nothing
+  EXPECT_FALSE(channel_is_dead(ours, processes));
+  EXPECT_TRUE(channel_is_dead(others, processes));
+  EXPECT_FALSE(channel_is_dead(folder.path() / "unsigned", processes));
 }
 
-TEST(LiveBoard, KeepsTheNewestSignOfLife) {
+TEST(ProgressChannel, KeepsTheNewestSignOfLife) {
   const TemporaryFolder folder;
-  const LiveBoard board(folder.path() / "live" / "a");
-  EXPECT_EQ(board.life().beats, 0);
-  EXPECT_EQ(board.life().phase, WorkPhase::StartUp);
-  board.sign_life({.phase = WorkPhase::Auditing, .beats = 7});
-  EXPECT_EQ(board.life().beats, 7);
-  EXPECT_EQ(board.life().phase, WorkPhase::Auditing);
+  const ProgressChannel channel(folder.path() / "live" / "a");
+  EXPECT_EQ(channel.life().beats, 0);
+  EXPECT_EQ(channel.life().phase, WorkPhase::StartUp);
+  channel.sign_life({.phase = WorkPhase::Auditing, .beats = 7});
+  EXPECT_EQ(channel.life().beats, 7);
+  EXPECT_EQ(channel.life().phase, WorkPhase::Auditing);
 }
 
-TEST(LiveBoard, PassesAStopOnAndLeavesThePlaceOfOthers) {
+TEST(ProgressChannel, PassesAStopOnAndLeavesThePlaceOfOthers) {
   const TemporaryFolder folder;
-  const LiveBoard first(folder.path() / "live" / "run"), second(folder.path() / "live" / "run");
+  const ProgressChannel first(folder.path() / "live" / "run"),
+      second(folder.path() / "live" / "run");
   EXPECT_FALSE(first.stop_asked());
   second.ask_to_stop();
   EXPECT_TRUE(first.stop_asked());
@@ -103,4 +105,4 @@ TEST(LiveEvent, RecordsOfJsonProgressCountTheWholeSweep) {
 }
 
 }  // namespace
-}  // namespace depthgrid::live_board_test
+}  // namespace depthgrid::progress_channel_test
