@@ -28,7 +28,7 @@ bool speaks(ExitCode code) {
 
 /// Messages quote names and keys as they are in files.
 void complain(const std::string& message) {
-  tell(printable(message) + '\n');
+  print_to_stderr(printable(message) + '\n');
 }
 
 int guarded(const std::vector<std::string>& words) {

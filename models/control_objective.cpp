@@ -56,7 +56,7 @@ ControlObjective::ControlObjective(Objective& language, const Model& model,
                                    std::vector<std::uint64_t> seeds, ControlTerms terms)
     : language_(language), model_(model), seeds_(std::move(seeds)), of_(std::move(terms)) {
   if (weighted(of_.contrastive) && !model.contrast().scale.defined()) {
-    throw Error("a model without Model::contrast() tells no sentences apart");
+    throw Error("a model without Model::contrast() distinguishes no sentences");
   }
   if (weighted(of_.attribute) && !of_.words.defined()) throw Error("no classifier of words");
   if (weighted(of_.anchor) && of_.reference == nullptr) throw Error("no model to stay near to");

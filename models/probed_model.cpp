@@ -145,15 +145,15 @@ void ProbedModel::attention(std::int64_t first, std::int64_t count,
                             const AttentionSink& sink) const {
   const at::NoGradGuard no_grad;
   std::int64_t step = 0;
-  bool told = false;  // a step of several evaluations tells of its first
-  const std::function<void(const at::Tensor&)> tell = [&](const at::Tensor& weights) {
-    if (told) return;
-    told = true;
+  bool recorded = false;  // of a step of several evaluations the first is recorded
+  const std::function<void(const at::Tensor&)> record = [&](const at::Tensor& weights) {
+    if (recorded) return;
+    recorded = true;
     sink(step, weights.view({cells(), -1, weights.size(1), weights.size(2), weights.size(3)}));
   };
-  const ModelTrack steps(model_, TrackPath::Composed, &tell);
+  const ModelTrack steps(model_, TrackPath::Composed, &record);
   at::Tensor x = model_.embed(inputs(first, count));
-  for (; step < depth(); ++step, told = false) x = steps.advance(x, step, step + 1);
+  for (; step < depth(); ++step, recorded = false) x = steps.advance(x, step, step + 1);
 }
 
 void ProbedModel::step_weights(const WeightSink& sink) const {

@@ -40,7 +40,7 @@ class ResultChecks;
 class Store {
  public:
   /// Whether the folder is a store, by its STORE.json; nothing is read.
-  /// @throws StorageError (CantCreate) if that cannot be told.
+  /// @throws StorageError (CantCreate) if that cannot be known.
   static bool is_at(const std::filesystem::path& root, const Fs& disk = real_fs());
 
   /// Creates the folder and STORE.json if absent, after testing what its filesystem can do. For who
@@ -83,7 +83,7 @@ class Store {
   std::filesystem::path log_dir() const { return root_ / "logs"; }
   /// Left by a worker that a fault of its own has ended; see worker/process/crash_mark.hpp.
   std::filesystem::path crash_mark(const ProcessIdentity& process) const;
-  /// Folders in which the ranks of running `run`s tell their progress.
+  /// Folders in which the ranks of running `run`s report their progress.
   std::filesystem::path live_dir() const { return root_ / "live"; }
   /// What users have asked of running cells: sweeps/queue/cell_orders.hpp.
   std::filesystem::path orders_dir() const { return root_ / "orders"; }

@@ -12,7 +12,7 @@
 
 namespace depthgrid {
 
-/// Logs a warning about the data of cells: every rank opens it, one tells.
+/// Logs a warning about the data of cells: every rank opens it, one reports.
 void warn_of(const std::string& warning);
 
 /// All that a dataset is made of: equal keys, one dataset.

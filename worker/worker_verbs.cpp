@@ -72,7 +72,7 @@ int dispatch(std::span<const WorkerVerb> verbs, int argc, char** argv, std::istr
   const std::string_view name = argc > 1 ? argv[1] : "";
   const auto verb = std::ranges::find(verbs, name, &WorkerVerb::name);
   if (verb == verbs.end() || (verb->from == Argument && argc != 3)) {
-    tell(worker_usage(verbs));
+    print_to_stderr(worker_usage(verbs));
     return static_cast<int>(ExitCode::Usage);
   }
   WorkerCall call{"", argc, argv};

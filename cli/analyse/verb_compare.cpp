@@ -118,7 +118,7 @@ int compare_verb(const Arguments& arguments) {
     add_two_stage_columns(table, listing, comparison, staged);
     print(csv_of(table));
     const std::string notes = other_questions_note(listing, comparison) + tables_note(listing);
-    if (!notes.empty()) tell(printable(notes));
+    if (!notes.empty()) print_to_stderr(printable(notes));
   } else if (!rows.empty()) {
     print(comparison_text(listing, comparison, colour_of_stdout()) +
           printable(two_stage_text(listing, staged)));

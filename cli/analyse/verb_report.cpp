@@ -72,8 +72,8 @@ int report_verb(const Arguments& arguments) {
     publish_replace(target, page);
     bytes = page.size();
   }
-  tell(fmt::format("{}: {}, {} cells\n", target.string(), short_bytes(static_cast<double>(bytes)),
-                   data.rows.size()));
+  print_to_stderr(fmt::format("{}: {}, {} cells\n", target.string(),
+                              short_bytes(static_cast<double>(bytes)), data.rows.size()));
   if (data.problem) log(LogLevel::Warning, data.problem->sentence);
   return 0;
 }

@@ -27,7 +27,7 @@ std::string SlowProgress::line_at(Time now, std::size_t done, std::size_t all) {
 
 void SlowProgress::operator()(std::size_t done, std::size_t all) {
   const std::string line = line_at(std::chrono::steady_clock::now(), done, all);
-  if (!line.empty()) tell(line);
+  if (!line.empty()) print_to_stderr(line);
 }
 
 }  // namespace depthgrid

@@ -182,9 +182,10 @@ Store StoreArgument::open() const {
   return Store::open(folder);
 }
 
-Listing StoreArgument::listing(ReadProgress told) const {
+Listing StoreArgument::listing(ReadProgress shown) const {
   std::function<void(std::size_t, std::size_t)> progress;
-  if (told == ReadProgress::Told) progress = SlowProgress(printable(folder.string()), "cells read");
+  if (shown == ReadProgress::Shown)
+    progress = SlowProgress(printable(folder.string()), "cells read");
   if (!sweep) return list_store(open(), folder.string(), nullptr, progress);
   const Sweep matched =
       sweep->goals.empty() ? *sweep : matched_sweep(request, folder, described_amounts());

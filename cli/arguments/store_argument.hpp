@@ -36,7 +36,7 @@ std::filesystem::path store_of(const CommandLine& line, const Sweep& sweep);
 /// Whether an argument is a table of cells, a regular file that ends in ".csv".
 bool names_table(const std::string& argument);
 
-enum class ReadProgress : std::uint8_t { Told, Silent };
+enum class ReadProgress : std::uint8_t { Shown, Silent };
 
 /// The argument STORE (or --store) of status, results, logs and pack: the folder of a store, or a
 /// sweep file, which means its default store, or the name of a store in results/; if omitted, the
@@ -61,7 +61,7 @@ struct StoreArgument {
   /// Cells of the store; for a sweep file without a store, all cells as pending.
   /// @param progress  says on stderr how far a large store has been read; not beside a display
   ///                  that draws over its own lines.
-  Listing listing(ReadProgress progress = ReadProgress::Told) const;
+  Listing listing(ReadProgress progress = ReadProgress::Shown) const;
 };
 
 /// The words of `[CELL…] [STORE]`: the last one is the store if it names a store or a file, else

@@ -73,7 +73,7 @@ void add_simulation(const Sweep& sweep, const SimulationRequest& request, PlanRe
   report.simulation_json = scaling_json(rows);
 }
 
-/// As far as this machine can tell: with "cuda" the run is meant for another one.
+/// As far as this machine knows: with "cuda" the run is meant for another one.
 bool plans_for_cpu(const CellConfig& run) {
   const std::string& device = run.word("resources.device");
   return device == "cpu" || (device == "auto" && this_machine().gpus.empty());

@@ -91,7 +91,7 @@ int next_stage(const CommandLine& line, const Arguments& arguments, const Sweep&
   if (line.has("quiet") || line.has("json-progress")) {
     log(LogLevel::Info, said.substr(0, said.find('\n')));
   } else {
-    tell(said);
+    print_to_stderr(said);
   }
   const auto record = decided ? read_two_stage(store) : std::nullopt;
   if (!record || record->added() == 0) return code;

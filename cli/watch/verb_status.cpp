@@ -37,8 +37,8 @@ struct StatusSnapshot {
   std::vector<NodeFault> nodes;
 
   std::string text(Colour colour) const {
-    const bool tells = queue.submitted || status_code(listing) == ExitCode::Unfinished;
-    return status_text(listing, colour) + (tells ? "\n" + numbers_text(numbers) : "") +
+    const bool counts = queue.submitted || status_code(listing) == ExitCode::Unfinished;
+    return status_text(listing, colour) + (counts ? "\n" + numbers_text(numbers) : "") +
            more(colour);
   }
   std::string ended(Colour colour) const {
@@ -54,7 +54,7 @@ struct StatusSnapshot {
 };
 
 StatusSnapshot status_snapshot(const StoreArgument& argument, QueueWatch& queue,
-                               ReadProgress progress = ReadProgress::Told) {
+                               ReadProgress progress = ReadProgress::Shown) {
   StatusSnapshot out{argument.listing(progress), {}, {}, {}};
   const std::optional<Store> store =
       argument.absent() ? std::nullopt : std::optional(argument.open());
@@ -66,8 +66,8 @@ StatusSnapshot status_snapshot(const StoreArgument& argument, QueueWatch& queue,
   return out;
 }
 
-/// `--watch 5` and `--watch=5`: the seconds are optional, which the parser of options cannot tell
-/// from the argument that follows.
+/// `--watch 5` and `--watch=5`: the seconds are optional, which the parser of options cannot
+/// distinguish from the argument that follows.
 Arguments with_seconds(const Arguments& arguments) {
   constexpr std::string_view kWatch = "--watch";
   Arguments out;
@@ -161,10 +161,10 @@ int status_verb(const Arguments& arguments) {
       "status [STORE] [--watch [SECONDS] | --events] [--json]",
       "Counts cells by state and lists the problems. STORE is the folder of a store or a\n"
       "sweep file. Returns 3 while cells are pending or running, 4 if some failed, else 0.\n"
-      "While they are, it also tells steps, rate, time left and hours, and of a submitted sweep\n"
+      "While they are, it also reports steps, rate, time left and hours, and of a submitted sweep\n"
       "what stands in Slurm's queue, and why. Nodes that are left out for a fault are named.\n"
       "With --watch it shows that again and again, until all cells have ended. Ctrl-C ends\n"
-      "the display, not the run. With --events it tells what happened instead, in order:\n"
+      "the display, not the run. With --events it lists what happened instead, in order:\n"
       "submissions, launches and their ends, retries, stops.");
   line.examples({"status results/tiny", "status configs/tiny.yaml --json",
                  "status results/tiny --watch", "status results/tiny --events"});

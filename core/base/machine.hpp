@@ -21,7 +21,7 @@ Machine this_machine();
 /// "AMD EPYC 9B14", from /proc/cpuinfo; "cpu" if it gives no name.
 std::string cpu_model();
 
-/// Of this host; empty if the system does not tell.
+/// Of this host; empty if the system does not say.
 std::string host_name();
 
 /// The name by which Slurm knows this node (SLURMD_NODENAME); outside Slurm the host's.

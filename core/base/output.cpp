@@ -59,7 +59,7 @@ void print(std::string_view result) {
   }
 }
 
-void tell(std::string_view text) noexcept {
+void print_to_stderr(std::string_view text) noexcept {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
 }

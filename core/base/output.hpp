@@ -13,7 +13,7 @@ void keep_standard_streams() noexcept;
 /// @throws StorageError (CantCreate) if that fails, such as on a full disk.
 void print(std::string_view text);
 
-/// Writes a message to stderr. Errors are ignored: there is nobody left to tell.
-void tell(std::string_view text) noexcept;
+/// Writes a message to stderr. Errors are ignored: there is nowhere left to report them.
+void print_to_stderr(std::string_view text) noexcept;
 
 }  // namespace depthgrid

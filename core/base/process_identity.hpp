@@ -5,7 +5,7 @@
 
 namespace depthgrid {
 
-/// A process, its boot and its machine: enough to tell on that machine whether the process is still
+/// A process, its boot and its machine: enough to know on that machine whether the process is still
 /// alive, although process ids are reused.
 struct ProcessIdentity {
   std::string uuid;  // random

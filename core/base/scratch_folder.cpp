@@ -10,8 +10,8 @@ namespace depthgrid {
 
 ScratchFolder::ScratchFolder(const std::filesystem::path& parent) {
   namespace fs = std::filesystem;
-  std::error_code told_below;
-  if (!parent.empty()) fs::create_directories(parent, told_below);
+  std::error_code reported_below;
+  if (!parent.empty()) fs::create_directories(parent, reported_below);
   const fs::path folder = parent.empty() ? fs::temp_directory_path() : parent;
   std::string name = (folder / "depthgrid.XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) {

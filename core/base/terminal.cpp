@@ -67,7 +67,8 @@ Terminal::Size Terminal::size() const {
 
 bool Terminal::ours() const {
   const pid_t foreground = tcgetpgrp(fd_.get());
-  if (foreground < 0) return true;  // not our controlling terminal: there are no jobs to tell apart
+  if (foreground < 0)
+    return true;  // not our controlling terminal: there are no jobs to distinguish
   return foreground == getpgrp() || foreground == getpgid(getppid());
 }
 

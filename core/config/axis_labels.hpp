@@ -116,7 +116,7 @@ inline constexpr std::array<std::string_view, 10> kEvalModeNames = {"dense",
                                                                     "predictor",
                                                                     "topk"};
 
-/// Types of weight that probes tell apart: axis `weight_type`.
+/// Types of weight that probes distinguish: axis `weight_type`.
 inline constexpr std::array<std::string_view, 6> kWeightTypeNames = {"q",   "k",  "v",
                                                                      "out", "up", "down"};
 /// The same and those of state-space layers, which only models that gate them have on the axis.

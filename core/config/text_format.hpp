@@ -52,7 +52,7 @@ std::string text_digest_of(const std::filesystem::path& file, std::string_view w
 std::string unreadable_content(const std::filesystem::path& file, std::string_view word,
                                std::string_view bytes, bool any_bytes);
 
-/// What a user's whole file holds as a text, as far as that can be told without a tokeniser.
+/// What a user's whole file holds as a text, as far as that can be known without a tokeniser.
 struct TextContents {
   std::int64_t bytes = 0;  // of the text, which has no more tokens than these
   bool blank = true;       // nothing but ASCII's white space

@@ -65,10 +65,10 @@ class DepthTrack {
   virtual at::Tensor advance(const at::Tensor& x, std::int64_t from, std::int64_t to) const = 0;
 };
 
-/// Is told the attention weights of a depth step: (E, B, H, T, T), queries before keys.
+/// Receives the attention weights of a depth step: (E, B, H, T, T), queries before keys.
 using AttentionSink = std::function<void(std::int64_t step, const at::Tensor& weights)>;
 
-/// Is told the weights of a depth step; they may be views of the parameters.
+/// Receives the weights of a depth step; they may be views of the parameters.
 using WeightSink = std::function<void(std::int64_t step, const StepWeights& weights)>;
 
 /// A job as probes see it: its model with the weights of now, and the probe set. Everything is

@@ -204,9 +204,9 @@ Contrast ControlBatches::contrast(std::int64_t step, std::int64_t first_row,
     sampler_.starts(cell.seed, turn, first_row, starts);
     for (std::int64_t r = 0; r < rows; ++r, sentence += tokens, label += tokens) {
       const WindowDraw draw(cell.seed, turn, first_row + r);
-      const bool told = !own.empty();
+      const bool labelled = !own.empty();
       const std::size_t k =
-          told ? own[static_cast<std::size_t>(draw.below(std::ssize(own), kAsked))] : 0;
+          labelled ? own[static_cast<std::size_t>(draw.below(std::ssize(own), kAsked))] : 0;
       *axis++ = static_cast<std::int64_t>(k);
       *wanted++ = draw.unit(kSign) < 0.5 ? 1.0F : -1.0F;
       const std::int32_t* of =
@@ -215,7 +215,7 @@ Contrast ControlBatches::contrast(std::int64_t step, std::int64_t first_row,
       for (std::int64_t t = 0; t < tokens; ++t) {
         number += t > 0 && of[t] != of[t - 1] ? 1 : 0;  // segments without a token have none
         sentence[t] = number;
-        if (!told) continue;
+        if (!labelled) continue;
         label[number] = cell.labels->positive[static_cast<std::size_t>(of[t]) * axes + k];
       }
     }

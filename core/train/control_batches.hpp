@@ -37,10 +37,10 @@ void draw_control(const ControlDraws& draws, const SentenceLabels& labels,
                   std::span<const AttributeKind> kinds, std::int64_t start, std::int64_t tokens,
                   std::uint64_t seed, std::int64_t step, std::int64_t row, std::span<float> out);
 
-/// The rows of a global batch whose sentences are told apart: see Contrast.
+/// The rows of a global batch whose sentences are distinguished: see Contrast.
 struct ContrastedRows {
   std::int64_t rows = 0;  // the first of them; 0: none
-  /// (E), or (1) for all cells: which are asked about. Of a cell without any no label is told.
+  /// (E), or (1) for all cells: which are asked about. Of a cell without any no label is given.
   std::vector<std::vector<std::size_t>> axes;
 };
 

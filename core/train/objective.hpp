@@ -18,7 +18,7 @@ struct Answers {
   at::Tensor wanted;  // (E, B, S) or (1, B, S) int64: the set's tokens; -1 fills up shorter sets
 };
 
-/// What the first R rows of a batch are used for besides their next tokens: to tell the labels of
+/// What the first R rows of a batch are used for besides their next tokens: to infer the labels of
 /// their sentences from each other. R = 0: nothing.
 struct Contrast {
   at::Tensor sentence;  // (E, R, T) int64: of each target, the number of its sentence in the row

@@ -32,8 +32,8 @@ struct ControlOptions {
 
   bool labelled = false;  // trained under labels or prompts (`train.task` other than lm)
 
-  /// Sentences are told apart by their likelihoods (`train.control.contrastive`): a scale and, for
-  /// each axis, a bias are learned with the model.
+  /// Sentences are distinguished by their likelihoods (`train.control.contrastive`): a scale and,
+  /// for each axis, a bias are learned with the model.
   bool contrasts = false;
 
   /// Whether training moves the maps of some axis.

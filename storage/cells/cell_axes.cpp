@@ -30,7 +30,7 @@ void CellAxes::give(const RowAxis& axis) {
     refuse(
         fmt::format("it was given with length {} and other entries before", at->second.row.length));
   }
-  at->second.told = at->second.told || d.kind == AxisKind::Labelled;
+  at->second.explicit_axis = at->second.explicit_axis || d.kind == AxisKind::Labelled;
 }
 
 std::vector<std::int64_t> CellAxes::shape(const Variable& v, std::size_t first,
@@ -74,7 +74,7 @@ std::vector<std::int64_t> CellAxes::shape(const Variable& v, std::size_t first,
   for (const std::size_t i : open) {
     Axis& axis = axes_.at(names[first + i]);
     axis.used = true;
-    axis.told = axis.told || open.size() > 1;
+    axis.explicit_axis = axis.explicit_axis || open.size() > 1;
   }
   for (std::size_t i = 0; i < out.size(); ++i) {
     const std::string& name = names[first + i];
@@ -111,10 +111,10 @@ std::int64_t CellAxes::used(const std::string& axis) const {
   return at == axes_.end() || !at->second.used ? 0 : at->second.row.length;
 }
 
-std::vector<RowAxis> CellAxes::told() const {
+std::vector<RowAxis> CellAxes::explicit_axes() const {
   std::vector<RowAxis> out;
   for (const auto& [name, axis] : axes_) {
-    if (axis.used && axis.told) out.push_back(axis.row);
+    if (axis.used && axis.explicit_axis) out.push_back(axis.row);
   }
   return out;
 }

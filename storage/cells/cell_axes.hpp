@@ -35,7 +35,7 @@ class CellAxes {
 
   /// Axes that a reader cannot derive from the numbers of a row: those with labels or values, and
   /// those of variables with two open axes.
-  std::vector<RowAxis> told() const;
+  std::vector<RowAxis> explicit_axes() const;
 
   /// Adds the lengths of all axes that some variable uses, and the coordinates given with rows.
   void add_to(ColumnTable& table) const;
@@ -45,7 +45,7 @@ class CellAxes {
     RowAxis row;
     std::string from;   // the variable whose count determined it; empty: given, or fixed
     bool used = false;  // by some variable
-    bool told = false;
+    bool explicit_axis = false;
   };
   std::map<std::string, Axis> axes_;
 };

@@ -199,7 +199,7 @@ ColumnTable cell_records(const CellFileInput& in) {
   cell.set_default("diverged_at", -1);
   cell.finish(in.facts.texts);
   add_attempt_columns(out, in.plan.id, in.history, in.status);
-  if (tells_kept_bytes(out)) withhold_former_bits(out, in.sweep, in.plan);
+  if (has_kept_bytes(out)) withhold_former_bits(out, in.sweep, in.plan);
   return out;
 }
 

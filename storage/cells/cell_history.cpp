@@ -245,12 +245,13 @@ class CommonAxes {
       }
     }
     for (const RowAxis& axis : header.axes) {
-      const bool told = std::ranges::find(told_, axis.name, &RowAxis::name) != told_.end();
-      if (!told && fits(axis)) told_.push_back(axis);
+      const bool known =
+          std::ranges::find(explicit_axes_, axis.name, &RowAxis::name) != explicit_axes_.end();
+      if (!known && fits(axis)) explicit_axes_.push_back(axis);
     }
   }
 
-  std::vector<RowAxis> told() && { return std::move(told_); }
+  std::vector<RowAxis> explicit_axes() && { return std::move(explicit_axes_); }
 
  private:
   bool fits(const RowAxis& axis) const {
@@ -259,7 +260,7 @@ class CommonAxes {
   }
 
   std::map<std::string, RowAxis> known_;
-  std::vector<RowAxis> told_;
+  std::vector<RowAxis> explicit_axes_;
 };
 
 }  // namespace
@@ -306,7 +307,7 @@ CellHistory read_history(const fs::path& cell_dir, const Fs& disk) {
   for (auto newest = journals.rbegin(); newest != journals.rend(); ++newest) {
     axes.keep(newest->second.header);
   }
-  history.axes = std::move(axes).told();
+  history.axes = std::move(axes).explicit_axes();
   std::vector<std::string> names;  // kinds in the order in which they first appear
   std::map<std::string, std::vector<Part>> parts;
   for (const auto& [generation, journal] : journals) {

@@ -42,12 +42,12 @@ bool may_have_former_bits(const StoredPlan& plan, const StoredCell& cell) {
                                    former_tokenised(leaf_of(plan, cell, "data.path")), 1, 0);
 }
 
-bool tells_kept_bytes(const ColumnTable& table) {
+bool has_kept_bytes(const ColumnTable& table) {
   return table.find("split_digest") != nullptr;
 }
 
 void withhold_former_bits(ColumnTable& table, const StoredPlan& plan, const StoredCell& cell) {
-  const VariableColumn* told = table.find("split_digest");
+  const VariableColumn* digests = table.find("split_digest");
   const VariableColumn* bytes = table.find("split_bytes");
   const std::string tokenizer = tokenizer_of(plan, cell);
   const bool tokenised = former_tokenised(leaf_of(plan, cell, "data.path"));
@@ -58,7 +58,7 @@ void withhold_former_bits(ColumnTable& table, const StoredPlan& plan, const Stor
     const std::vector<std::byte> absent = fill_item(column.type, column.item_bytes);
     for (std::size_t i = 0; i < column.items(); ++i) {
       const std::size_t split = i % kSplitNames.size();  // the last axis of both
-      const bool known = told != nullptr && told->integer(split) != -1;
+      const bool known = digests != nullptr && digests->integer(split) != -1;
       const bool kept = known ? bytes != nullptr && bytes->integer(split) != -1
                               : loss != nullptr && loss->items() == column.items() &&
                                     former_tokens_keep_bytes(tokenizer, tokenised, loss->number(i),

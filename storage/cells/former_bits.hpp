@@ -25,7 +25,7 @@ bool former_tokenised(const Value* path);
 /// former_tokens_keep_bytes() says.
 void withhold_former_bits(ColumnTable& table, const StoredPlan& plan, const StoredCell& cell);
 /// Whether it says so: the records of a cell that release 0.1 began may.
-bool tells_kept_bytes(const ColumnTable& table);
+bool has_kept_bytes(const ColumnTable& table);
 
 /// Whether withhold_former_bits() may find something.
 bool may_have_former_bits(const StoredPlan& plan, const StoredCell& cell);

@@ -32,7 +32,7 @@ class RowLayout {
 
   /// For the header of the journal.
   const std::vector<RowKind>& kinds() const { return kinds_; }
-  std::vector<RowAxis> axes() const { return axes_.told(); }
+  std::vector<RowAxis> axes() const { return axes_.explicit_axes(); }
 
  private:
   CellAxes axes_;

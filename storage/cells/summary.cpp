@@ -86,7 +86,7 @@ std::optional<std::size_t> last_row(const ColumnTable& table, const VariableColu
   return std::nullopt;
 }
 
-/// The last loss of a diverged cell is NaN, so counts, not losses, tell how far a cell got.
+/// The last loss of a diverged cell is NaN, so counts, not losses, show how far a cell got.
 std::optional<std::size_t> last_on_axis(const ColumnTable& table, const std::string& axis,
                                         std::size_t row) {
   const VariableColumn* coordinate = table.find(axis);

@@ -51,7 +51,8 @@ struct JournalHeader {
   std::string cell = {};  // id; empty: not said
 };
 
-/// The beginning of a journal, as somebody once saw it: later readers can tell whether it is whole.
+/// The beginning of a journal, as somebody once saw it: later readers can check whether it is
+/// whole.
 struct JournalMark {
   std::int64_t generation = 0;
   std::uint64_t bytes = 0;   // from the start of the file

@@ -28,7 +28,7 @@ struct LeaseOptions {
 ///
 /// Its thread beats every ttl/9 for all leases held and checks for higher generations. Heartbeats
 /// of other owners are timed on its own monotonic clock; clocks of two hosts are never compared.
-/// Errors of the filesystem are ridden out for ttl/2; then Lease::silent() tells the owner to stop.
+/// Errors of the filesystem are ridden out for ttl/2; then Lease::silent() asks the owner to stop.
 class LeaseKeeper {
  public:
   /// @param disk  outlives it, and its leases.

@@ -41,7 +41,7 @@ SealInfo measure_rest(OpenFile& file, const std::filesystem::path& path);
 /// reason: no seal, unknown format, truncated, damaged.
 SealInfo verify_sealed_file(const std::filesystem::path& file, const Fs& disk = real_fs());
 
-/// The seal alone, not checked against the rest: a cheap way to tell whether a file has changed.
+/// The seal alone, not checked against the rest: a cheap check whether a file has changed.
 /// Nothing if the file is missing, too short or has no valid seal block.
 std::optional<SealInfo> peek_seal(const std::filesystem::path& file, const Fs& disk = real_fs());
 

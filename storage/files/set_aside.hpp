@@ -16,7 +16,7 @@ std::filesystem::path set_aside(const std::filesystem::path& file, const Fs& dis
 bool is_set_aside(const std::filesystem::path& file);
 
 /// True if anything has this name, also a link that leads nowhere.
-/// @throws StorageError (CantCreate) if that cannot be told: a folder on the way is closed to this
+/// @throws StorageError (CantCreate) if that cannot be known: a folder on the way is closed to this
 ///         user, or the disk reports a fault.
 bool something_at(const std::filesystem::path& file, const Fs& disk = real_fs());
 

@@ -38,12 +38,12 @@ BasisMismatch mismatch_within(const EvaluationBasis& basis, const GroupFigures& 
   return mismatch_of_all(basis, {}, figures);
 }
 
-/// What tells whether figures of one metric can be subtracted.
+/// What decides whether figures of one metric can be subtracted.
 struct MetricRules {
   const Listing& listing;
   const EvaluationBasis& basis;
-  const std::vector<std::string>& told;  // see training_mismatch()
-  const TimeOrigins& times;              // of no rows unless the metric is a measured time
+  const std::vector<std::string>& allowed_leaves;  // see training_mismatch()
+  const TimeOrigins& times;  // of no rows unless the metric is a measured time
 };
 
 void without_interval(MeanDifference& difference) {
@@ -57,7 +57,7 @@ void compare(const MetricRules& rules, const GroupFigures& mine, const GroupFigu
   const auto mismatch = [&](std::size_t a, std::size_t b) {
     BasisMismatch found = rules.basis.mismatch(a, b);
     if (!found) found = machine_mismatch(rules.times, a, b);
-    return found ? found : training_mismatch(rules.listing, a, b, rules.told);
+    return found ? found : training_mismatch(rules.listing, a, b, rules.allowed_leaves);
   };
   SeedPairs pairs = seed_pairs(mine, theirs, equal_combinations(mine, theirs), mismatch);
   out.refused = std::move(pairs.refused);
@@ -72,7 +72,7 @@ void compare(const MetricRules& rules, const GroupFigures& mine, const GroupFigu
                                      i < own ? cells[own] : cells[i]);
     }
     if (!out.refused) {
-      out.refused = training_mismatch(rules.listing, cells[0], cells[own], rules.told);
+      out.refused = training_mismatch(rules.listing, cells[0], cells[own], rules.allowed_leaves);
     }
     if (out.refused) return;
     out.difference = welch_difference(averages_of(mine), averages_of(theirs));
@@ -122,8 +122,8 @@ ArmComparison compare_arms(const Listing& listing, const std::vector<std::size_t
       arm.repeated += arm.seeds[i] == arm.seeds[i - 1] ? 1 : 0;
     }
   }
-  std::vector<std::string> told = leaves_of_arms(listing);
-  told.insert(told.end(), allowed.begin(), allowed.end());
+  std::vector<std::string> allowed_leaves = leaves_of_arms(listing);
+  allowed_leaves.insert(allowed_leaves.end(), allowed.begin(), allowed.end());
   const std::set<std::string> names = recorded_metrics(listing, cells);
   const bool timed = times && std::ranges::any_of(names, is_measured_time);
   const TimeOrigins measured = timed ? read_time_origins(listing, cells) : TimeOrigins(), none;
@@ -141,7 +141,8 @@ ArmComparison compare_arms(const Listing& listing, const std::vector<std::size_t
       if (metric.mixed) continue;
       metric.sample = metric.all = summary_of(averages_of(mine));
       if (arm.baseline || (!times && is_measured_time(name))) continue;
-      const MetricRules rules{listing, basis, told, is_measured_time(name) ? measured : none};
+      const MetricRules rules{listing, basis, allowed_leaves,
+                              is_measured_time(name) ? measured : none};
       compare(rules, mine, theirs, metric);
     }
   }

@@ -176,7 +176,7 @@ std::size_t widest_line(const std::string& text) {
 }
 
 /// The table within so many columns: names are shortened, without their leaves where rows could not
-/// be told apart, and stand whole where they cannot be even then.
+/// be distinguished, and stand whole where they cannot be even then.
 std::string fitted_table(const Comparison& by_arm, const std::vector<const ComparedRow*>& rows,
                          std::size_t columns) {
   constexpr std::size_t kShortestName = 8;

@@ -314,17 +314,17 @@ Comparison compare_cells(const Listing& listing, const std::vector<std::size_t>&
   const std::string& measured = query.derived ? query.derived->of : query.metric;
   const EvaluationBasis basis(listing, measured);
   const ParameterBasis parameters(listing, query.parameter_tolerance);
-  std::vector<std::string> told = query.by;
-  told.insert(told.end(), query.allowed.begin(), query.allowed.end());
+  std::vector<std::string> allowed_leaves = query.by;
+  allowed_leaves.insert(allowed_leaves.end(), query.allowed.begin(), query.allowed.end());
   const TimeOrigins times = times_of(listing, rows, query);
   const std::vector<std::string> leaves = leaves_of_arms(listing);
-  told.insert(told.end(), leaves.begin(), leaves.end());
+  allowed_leaves.insert(allowed_leaves.end(), leaves.begin(), leaves.end());
   const auto mismatch = [&](std::size_t a, std::size_t b) {
     BasisMismatch found = basis.mismatch(a, b);
     if (!found) found = parameters.mismatch(a, b);
     if (!found) found = machine_mismatch(times, a, b);
     if (found) return found;
-    return training_mismatch(listing, a, b, told);
+    return training_mismatch(listing, a, b, allowed_leaves);
   };
   const auto figure = [&](std::size_t row) {
     const auto& metrics = listing.cells[row].metrics;

@@ -33,7 +33,7 @@ struct ComparisonQuery {
 };
 
 /// "maximize" for accuracies, areas, gains and rates, else "minimize"; the sweep's own for its
-/// metric, which a table does not tell.
+/// metric, which a table does not hold.
 std::string goal_of(const Listing& listing, const std::string& metric);
 
 /// A group beside the baseline.

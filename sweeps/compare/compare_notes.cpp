@@ -76,7 +76,7 @@ std::string left_out_notes(const EffectTable& table) {
 std::string without_figure_note(const Comparison& comparison) {
   constexpr std::size_t kMost = 6;
   const std::vector<std::string>& cells = comparison.without_figure;
-  if (!comparison.lacking.empty() || cells.empty()) return {};  // told by its own note
+  if (!comparison.lacking.empty() || cells.empty()) return {};  // reported by its own note
   const std::vector<std::string> first(
       cells.begin(), cells.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, cells.size())));
   return fmt::format("completed, but {} is NaN or missing (no finite number), so left out: {}{}\n",

@@ -15,7 +15,7 @@ namespace {
 
 /// A block of the sweep file that makes its arms equal in parameters: all others grow to the
 /// largest arm, as a width takes what they lack and cannot take away what they have. Empty where
-/// no such block can be told: of tables, where model.d_ff is a factor, of an arm without leaves.
+/// no such block can be known: of tables, where model.d_ff is a factor, of an arm without leaves.
 std::string matching_block(const Listing& listing, double tolerance) {
   constexpr std::string_view kFree = "model.d_ff";  // the default of match.vary
   const CellSummary* largest = nullptr;

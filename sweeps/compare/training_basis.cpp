@@ -17,16 +17,16 @@ constexpr std::array<std::string_view, 4> kOrderLeaves = {"data.sampler", "data.
                                                           "data.seq_len", "train.batch_size"};
 constexpr const char* kTrainDigest = "split_digest.train";
 
-bool is_told(std::span<const std::string> told, std::string_view what) {
-  return std::ranges::find(told, what) != told.end();
+bool is_allowed(std::span<const std::string> allowed_leaves, std::string_view what) {
+  return std::ranges::find(allowed_leaves, what) != allowed_leaves.end();
 }
 
 /// A leaf that both cells read, with other values.
 void add_leaf(const Listing& listing, std::size_t mine, std::size_t theirs, std::string_view leaf,
-              std::span<const std::string> told, BasisMismatch& out) {
+              std::span<const std::string> allowed_leaves, BasisMismatch& out) {
   const Value* const a = listing.leaves.find(mine, leaf);
   const Value* const b = listing.leaves.find(theirs, leaf);
-  if (a == nullptr || b == nullptr || *a == *b || is_told(told, leaf)) return;
+  if (a == nullptr || b == nullptr || *a == *b || is_allowed(allowed_leaves, leaf)) return;
   out.differences.push_back({std::string(leaf), *a, *b});
 }
 
@@ -77,7 +77,7 @@ std::vector<std::string> leaves_of_arms(const Listing& listing) {
 }
 
 BasisMismatch training_mismatch(const Listing& listing, std::size_t mine, std::size_t theirs,
-                                std::span<const std::string> told) {
+                                std::span<const std::string> allowed_leaves) {
   BasisMismatch out;
   if (mine == theirs) return out;
   const CellSummary& a = listing.cells[mine];
@@ -86,13 +86,13 @@ BasisMismatch training_mismatch(const Listing& listing, std::size_t mine, std::s
   const auto close = [&](std::size_t before, std::string_view word) {
     if (out.differences.size() > before) words.push_back(word);
   };
-  if (!is_told(told, "order")) {
+  if (!is_allowed(allowed_leaves, "order")) {
     for (const std::string_view leaf : kOrderLeaves) {
-      add_leaf(listing, mine, theirs, leaf, told, out);
+      add_leaf(listing, mine, theirs, leaf, allowed_leaves, out);
     }
     const auto one = a.facts.find(kTrainDigest), other = b.facts.find(kTrainDigest);
     const bool of_text = std::ranges::any_of(
-        told, [](const std::string& leaf) { return leaf.starts_with("data."); });
+        allowed_leaves, [](const std::string& leaf) { return leaf.starts_with("data."); });
     if (!of_text && one != a.facts.end() && other != b.facts.end() &&
         one->second != other->second) {
       const auto digest = [](double number) {
@@ -104,15 +104,16 @@ BasisMismatch training_mismatch(const Listing& listing, std::size_t mine, std::s
     close(0, "order");
   }
   std::size_t before = out.differences.size();
-  if (!is_told(told, "clip")) add_leaf(listing, mine, theirs, "train.clip", told, out);
+  if (!is_allowed(allowed_leaves, "clip"))
+    add_leaf(listing, mine, theirs, "train.clip", allowed_leaves, out);
   close(before, "clip");
   before = out.differences.size();
-  if (!is_told(told, "code") && !a.code.empty() && !b.code.empty()) {
+  if (!is_allowed(allowed_leaves, "code") && !a.code.empty() && !b.code.empty()) {
     add_text_fact("the program", a.code, b.code, out);
   }
   close(before, "code");
   before = out.differences.size();
-  if (!is_told(told, "audit") && !a.code.empty() && !b.code.empty()) {
+  if (!is_allowed(allowed_leaves, "audit") && !a.code.empty() && !b.code.empty()) {
     add_text_fact("the audit", audit_word(a), audit_word(b), out);
   }
   close(before, "audit");

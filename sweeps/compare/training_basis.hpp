@@ -21,7 +21,7 @@ inline constexpr std::string_view kAllowedWords[] = {"order", "clip", "code", "a
 /// @throws UserError (Usage) for a word that is none of them.
 void check_allowed_words(std::span<const std::string> words);
 
-/// Leaves in which the arms of one sweep file differ: the file has told them. Of several stores,
+/// Leaves in which the arms of one sweep file differ: the file has named them. Of several stores,
 /// those that vary within one.
 std::vector<std::string> leaves_of_arms(const Listing& listing);
 
@@ -30,8 +30,8 @@ std::vector<std::string> leaves_of_arms(const Listing& listing);
 ///
 /// The order of windows is that of data.sampler, data.first_step, data.seq_len, train.batch_size
 /// and the tokens of the training text; how long a cell trains does not change it.
-/// @param told  leaves that the comparison is about, which count as told, and words of `--allow`.
+/// @param allowed_leaves  those that the comparison is about, and words of `--allow`.
 BasisMismatch training_mismatch(const Listing& listing, std::size_t mine, std::size_t theirs,
-                                std::span<const std::string> told);
+                                std::span<const std::string> allowed_leaves);
 
 }  // namespace depthgrid

@@ -70,13 +70,13 @@ std::string other_question(const Listing& listing, const std::string& store,
 /// Why the pairs of an arm cannot be compared, as of the rows of a comparison.
 std::string stage_refusal(const Listing& listing, const StageCells& cells,
                           const TwoStageRecord& record, const std::string& arm,
-                          std::span<const std::string> told) {
+                          std::span<const std::string> allowed_leaves) {
   const EvaluationBasis basis(listing, record.metric);
   for (const std::int64_t seed : record.seeds) {
     if (std::isnan(cells.figure(arm, seed) - cells.figure(record.baseline, seed))) continue;
     const std::size_t mine = *cells.row(arm, seed), theirs = *cells.row(record.baseline, seed);
     BasisMismatch found = basis.mismatch(mine, theirs);
-    if (!found) found = training_mismatch(listing, mine, theirs, told);
+    if (!found) found = training_mismatch(listing, mine, theirs, allowed_leaves);
     if (found) return found.text();
   }
   return {};
@@ -110,15 +110,15 @@ TwoStageAnswer answer_of(const Listing& listing, const std::string& store,
                          const TwoStageRecord& record, const TwoStageQuestion& question) {
   TwoStageAnswer out{store, "", record, other_question(listing, store, record, question), {}};
   if (!out.not_shown.empty()) return out;
-  std::vector<std::string> told = leaves_of_arms(listing);
-  told.insert(told.end(), question.allowed.begin(), question.allowed.end());
+  std::vector<std::string> allowed_leaves = leaves_of_arms(listing);
+  allowed_leaves.insert(allowed_leaves.end(), question.allowed.begin(), question.allowed.end());
   const StageCells cells(listing, store, record.metric);
   for (const TwoStageContrast& one : record.contrasts) {
     TwoStageRow& row = out.rows.emplace_back(interval_row(cells, record, one.arm));
     const auto refused = question.refused.find(one.arm);
     row.refused = refused != question.refused.end()
                       ? refused->second
-                      : stage_refusal(listing, cells, record, one.arm, told);
+                      : stage_refusal(listing, cells, record, one.arm, allowed_leaves);
     if (!row.refused.empty()) row.interval = {};
   }
   return out;

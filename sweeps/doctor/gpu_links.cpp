@@ -48,7 +48,7 @@ Finding peer_finding(const std::string& matrix) {
       why = word;
     }
   }
-  Finding out{.what = "GPU peer access", .seen = "nvidia-smi tells nothing of pairs"};
+  Finding out{.what = "GPU peer access", .seen = "nvidia-smi reports nothing about pairs"};
   if (pairs == 0) return out;
   out.seen = fmt::format("{} of {} pairs", (pairs - without) / 2, pairs / 2);
   if (without == 0) return out;

@@ -41,7 +41,7 @@ std::vector<std::string> trial_command(const RankTrial& trial, const std::string
   return out;
 }
 
-/// Two ranks that train one cell together. Root and a single core are told about elsewhere; here
+/// Two ranks that train one cell together. Root and a single core are reported elsewhere; here
 /// the question is whether ranks find each other.
 CommandAnswer two_ranks(const RankTrial& trial, const CommandRunner& run, const std::string& device,
                         const std::string& store) {
@@ -95,7 +95,7 @@ Finding nccl_between_gpus(const RankTrial& trial, const CommandRunner& run) {
   return trained(
       kBetweenGpus, two, clock.seconds(),
       "if two ranks train without GPUs, this is NCCL's: NCCL_DEBUG=INFO mpirun -np 2 depthgrid run "
-      "FILE --set resources.ranks_per_job=2 tells what it lacks or waits for; often a larger "
+      "FILE --set resources.ranks_per_job=2 shows what it lacks or waits for; often a larger "
       "/dev/shm, NCCL_P2P_DISABLE=1 (cards that cannot read each other's memory) or "
       "NCCL_SOCKET_IFNAME=lo helps. Until then one GPU for each cell: resources.ranks_per_job: 1");
 }

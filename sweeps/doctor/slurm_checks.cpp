@@ -141,7 +141,7 @@ Finding submit_limit_finding(const std::string& lines, std::int64_t array_size) 
     const std::int64_t limit = std::atoll(line.c_str());
     if (limit > 0) least = std::min(least.value_or(limit), limit);
   }
-  Finding out{.what = "submit limit", .seen = "none that Slurm tells"};
+  Finding out{.what = "submit limit", .seen = "none that Slurm reports"};
   if (!least) return out;
   out.seen = fmt::format("MaxSubmitJobs {}: tasks of yours in the queue", *least);
   if (*least >= array_size) return out;

@@ -14,7 +14,7 @@ namespace depthgrid {
 /// What a partition does to a task that it preempts.
 struct PartitionGrace {
   std::string name;
-  std::string preempt_mode;  // "OFF", "REQUEUE", …; "" = not told
+  std::string preempt_mode;  // "OFF", "REQUEUE", …; "" = not reported
   std::int64_t grace = 0;    // s between its first signal and KILL
 };
 
@@ -40,7 +40,7 @@ struct SlurmFacts {
 std::optional<SlurmFacts> slurm_facts(const CommandRunner& run, std::vector<Finding>& problem);
 
 /// Time that a task has between TERM and KILL, where scancel or the time limit ends it.
-/// @param kill_wait  of `scontrol show config`, "30 sec"; "" = not told.
+/// @param kill_wait  of `scontrol show config`, "30 sec"; "" = not reported.
 /// @param signal_delay  leaf slurm.signal_delay, s.
 Finding kill_wait_finding(const std::string& kill_wait, std::int64_t signal_delay);
 

@@ -53,7 +53,7 @@ Finding file_system_finding(const fs::path& folder) {
 void check_locks(const fs::path& folder, std::vector<Finding>& out) {
   const fs::path file = scratch_name(folder);
   const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
-  if (fd < 0) return;  // file_system_finding() has told
+  if (fd < 0) return;  // file_system_finding() has reported it
   Finding lock{.what = "locks", .seen = "flock works"};
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
     lock = {"locks", FindingLevel::Warning, fmt::format("flock: {}", std::strerror(errno)),

@@ -109,14 +109,14 @@ const EndPolicy& policy_of(LaunchEnd end) {
 LaunchEnd end_of(int code, std::string_view tail, std::int64_t oom_kills) {
   const auto* const known = std::ranges::find(kCodes, code, &CodeClass::code);
   const LaunchEnd end = known == std::end(kCodes) ? LaunchEnd::Crash : known->end;
-  // Ranks that lose one to the system may tell of their connection to it first.
+  // Ranks that lose one to the system may report their connection to it first.
   const bool others = end == LaunchEnd::Killed || end == LaunchEnd::Infrastructure;
   if (others && (oom_kills > 0 || says_any(tail, kOfMemory))) return LaunchEnd::OutOfMemory;
   const bool own = end == LaunchEnd::Crash || end == LaunchEnd::Error;
-  return own && tells_of_the_node(tail) ? LaunchEnd::Infrastructure : end;
+  return own && names_the_node(tail) ? LaunchEnd::Infrastructure : end;
 }
 
-bool tells_of_the_node(std::string_view text) {
+bool names_the_node(std::string_view text) {
   return says_any(text, kOfTheNode);
 }
 

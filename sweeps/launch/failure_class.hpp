@@ -49,6 +49,6 @@ inline constexpr std::string_view kOutOfMemoryWords = "out of memory; peak of th
 
 /// Whether a text has words by which drivers, NCCL and the libraries above them name a fault of a
 /// card, a driver or a connection.
-bool tells_of_the_node(std::string_view text);
+bool names_the_node(std::string_view text);
 
 }  // namespace depthgrid

@@ -16,15 +16,15 @@
 namespace depthgrid {
 
 /// A launch as a child process: a worker, or the launcher of several. What it writes goes to
-/// `attempt-<n>.log` in the launch's folder (LaunchTicket::own_log), what it tells to `board-<n>`
+/// `attempt-<n>.log` in the launch's folder (LaunchTicket::own_log), what it reports to `board-<n>`
 /// there.
 class LaunchProcess final : public RunningLaunch {
  public:
-  /// @param number  by which LiveEvent::rank tells launches apart.
+  /// @param number  by which LiveEvent::rank distinguishes launches.
   LaunchProcess(const LaunchTicket& ticket, const LaunchCommand& command, int number);
   ~LaunchProcess() override;
 
-  /// Folder of what a launch tells, for its order.
+  /// Progress channel of a launch, for its order.
   static std::filesystem::path channel_of(const LaunchTicket& ticket);
 
   /// The code of the rank that ended first and badly where the launcher returns a signal, which may

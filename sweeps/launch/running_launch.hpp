@@ -29,7 +29,7 @@ class RunningLaunch {
   virtual void kill() = 0;
   /// The same of one that hangs, which may first say where.
   virtual void kill_hung() { kill(); }
-  /// What its first rank has told since the last call, once it has ended to the last word.
+  /// What its first rank has reported since the last call, once it has ended to the last word.
   virtual std::vector<LiveEvent> news() = 0;
   /// The newest sign of life of its first rank; until one comes, that of a start.
   virtual LifeSign life() { return {}; }

@@ -195,7 +195,7 @@ void EventLog::write_waiting() noexcept {
     for (; !waiting_.empty(); waiting_.pop_front()) lines_.append(waiting_.front(), *disk_);
   } catch (const std::exception& e) {
     disk_ = nullptr;
-    if (std::exchange(told_, true)) return;
+    if (std::exchange(warned_, true)) return;
     log(LogLevel::Warning, fmt::format("what happens to the sweep cannot be recorded now: {}; the "
                                        "run goes on, and tries again",
                                        e.what()));

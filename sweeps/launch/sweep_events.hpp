@@ -89,7 +89,7 @@ std::optional<SweepEvent> sweep_event_of(std::string_view line);
 /// Events of this process, appended to `events/<host>-<uuid>.jsonl` in the store: no file has two
 /// writers.
 ///
-/// No event is worth a run: what cannot be written is told once, kept in memory and tried again
+/// No event is worth a run: what cannot be written is reported once, kept in memory and tried again
 /// with the next event. So is what happens before there is a store.
 class EventLog {
  public:
@@ -117,7 +117,7 @@ class EventLog {
   LineLog lines_;
   std::deque<std::string> waiting_;
   const Fs* disk_ = nullptr;  // of the store; none before there are a store and a folder
-  bool told_ = false;
+  bool warned_ = false;
 };
 
 /// The events of a store.

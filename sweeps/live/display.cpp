@@ -68,7 +68,8 @@ void Display::keep_note(const std::string& line) {
 }
 
 void Display::write_notes() {
-  for (const std::string& note : std::exchange(notes_, {})) tell("depthgrid: " + note + '\n');
+  for (const std::string& note : std::exchange(notes_, {}))
+    print_to_stderr("depthgrid: " + note + '\n');
 }
 
 void Display::record(const LiveEvent& event) {
@@ -79,7 +80,7 @@ void Display::record(const LiveEvent& event) {
     before->second = now;
   }
   const std::string line = record_json(event, sweep_.done(), sweep_.cells());
-  if (!line.empty()) tell(line + '\n');
+  if (!line.empty()) print_to_stderr(line + '\n');
 }
 
 bool Display::has_result(std::size_t row) const noexcept {
@@ -128,7 +129,7 @@ void Display::show(bool last) {
   if (!worked_ || (!last && now - last_plain_ < wait)) return;
   if (last) find_results(true);
   last_plain_ = now;
-  tell("depthgrid: " + plain_line(sweep_.view(now)) + '\n');
+  print_to_stderr("depthgrid: " + plain_line(sweep_.view(now)) + '\n');
 }
 
 /// The cursor rests on an empty line above the region: whatever others write, the shell or another

@@ -30,8 +30,8 @@ std::optional<double> HangJudge::observe(std::int64_t beats, WorkPhase phase, do
   last_observed_ = now;
   if (beats != beats_ || paused) {
     // A long start says nothing about the pauses of training.
-    const bool tells = rule_of(phase_).factor == 1;
-    if (beats_ >= 0 && !paused && tells) longest_ = std::max(longest_, now - since_);
+    const bool typical = rule_of(phase_).factor == 1;
+    if (beats_ >= 0 && !paused && typical) longest_ = std::max(longest_, now - since_);
     beats_ = beats;
     phase_ = phase;
     since_ = now;

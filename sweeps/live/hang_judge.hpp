@@ -24,7 +24,7 @@ class HangJudge {
   ///                every phase is judged, since a process that was stopped waits for nobody.
   explicit HangJudge(HangLimit limit, double behind = 0) : limit_(limit), behind_(behind) {}
 
-  /// One observation. One that comes more than five seconds after the last one tells nothing: this
+  /// One observation. One that comes more than five seconds after the last one proves nothing: this
   /// process itself, or the machine, was stopped meanwhile, and the watch begins anew.
   /// @param beats  signs of life so far; to enter a phase is one. @param now  s, monotonic.
   /// @return seconds without one, if they are too many for the phase.

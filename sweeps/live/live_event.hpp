@@ -22,7 +22,7 @@ enum class LiveKind : std::uint8_t {
   Cancelled
 };
 
-/// What one rank tells about its work: the source of every display. Times are durations on that
+/// What one rank reports about its work: the source of every display. Times are durations on that
 /// rank's clock; clocks of two hosts are never compared.
 struct LiveEvent {
   LiveKind kind = LiveKind::Note;

@@ -104,7 +104,7 @@ bool LiveSweep::apply(const LiveEvent& event, double now) {
   const auto at = running_.find(event.rank);
   if (at == running_.end() || at->second.last.job != event.job) return false;
   Running& job = at->second;
-  job.heard = now;
+  job.received = now;
   job.last.seconds = event.seconds;
   if (event.kind == LiveKind::Phase) {
     job.phase = event.text;
@@ -142,7 +142,7 @@ double LiveSweep::remaining(double now) const {
     const LiveCell& first = cells_[job.last.rows.front()];
     const double left = times.seconds(first.structure, of_job(job.last.rows, part_left(job)));
     // Since its last step it has worked on what is left, unheard.
-    const double since = job.last.seconds - job.step_seconds + (now - job.heard);
+    const double since = job.last.seconds - job.step_seconds + (now - job.received);
     if (std::isnan(left)) return kNaN;
     busy.insert(busy.end(), first.width, std::max(0.0, left - since));
   }

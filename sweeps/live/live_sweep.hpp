@@ -54,7 +54,7 @@ struct LiveView {
   std::vector<LiveNews> news;  // the newest last
 };
 
-/// The state of a run as its ranks tell it. Pure: time comes from outside.
+/// The state of a run as its ranks report it. Pure: time comes from outside.
 class LiveSweep {
  public:
   LiveSweep(std::string name, std::vector<LiveCell> cells);
@@ -87,7 +87,7 @@ class LiveSweep {
   struct Running {
     LiveEvent last;  // JobStart or Step, with rows and label
     std::string phase;
-    double heard = 0;         // when it was
+    double received = 0;      // when it was
     double step_seconds = 0;  // of the job at its last step
     double idle = 0;
   };

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kWidestBar = 60;
 constexpr std::size_t kShownNews = 3, kPlainJobs = 4;
-constexpr std::size_t kReadable = 14;  // columns that tell most aliases apart
+constexpr std::size_t kReadable = 14;  // columns that distinguish most aliases
 
 /// Rounded down: 100 only when everything is done.
 int percent(const LiveView& view) {

@@ -13,8 +13,8 @@
 
 namespace depthgrid {
 
-/// Where the ranks of one run tell the first of them how far they are, and all of them that the run
-/// is to stop: a folder of the store, `live/<run>`, which goes with the run.
+/// Where the ranks of one run report to the first of them how far they are, and all of them that
+/// the run is to stop: a folder of the store, `live/<run>`, which goes with the run.
 ///
 /// A rank appends what must not be lost to `rank-<n>.events` (the start and end of jobs, notes) and
 /// replaces `rank-<n>.now` (its newest step), so that the files stay small. Nothing is synced:
@@ -35,13 +35,13 @@ class ProgressChannel {
   void append(const std::vector<LiveEvent>& events) const;
   void replace(const LiveEvent& newest) const;
 
-  /// What the other ranks have told since the last call, per rank in its order.
+  /// What the other ranks have reported since the last call, per rank in its order.
   /// @param ranks  of the run; @param own  is not read.
   std::vector<LiveEvent> read(int ranks, int own);
 
   /// The first rank's sign of life, in `life`, for who watches it from another process.
   void sign_life(const LifeSign& sign) const;
-  /// The newest one; that of a process that has told none is of its start.
+  /// The newest one; that of a process that has written none is of its start.
   LifeSign life() const;
 
   void ask_to_stop() const;

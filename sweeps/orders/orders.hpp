@@ -34,7 +34,7 @@ struct RunOrder {
   std::vector<std::string> rerun{};  // ids of cells to train again although they are done
   RunMode mode = RunMode::Run;
   std::vector<std::string> cells{};  // ids of the cells to train; empty = all
-  std::string channel{};             // where it tells who watches it how far it is; "" = nowhere
+  std::string channel{};             // where it reports how far it is; "" = nowhere
   /// Leaf resources.hang, which must be known before the sweep is read: s; 0 = auto, -1 = never.
   double hang = 0;
   bool shared_group = false;  // the store is shared with its group, see Store::open_or_create()

@@ -25,8 +25,8 @@ struct PageChart {
   /// Of one of several pictures ("probe-9-0", "probe-9-1") whose numbers are with another one of
   /// them: that one's id.
   std::string numbers_with = {};
-  /// What tells it from its neighbours below one heading: stands above it where titles are only
-  /// heard, as in HTML.
+  /// What distinguishes it from its neighbours below one heading: stands above it where titles are
+  /// only heard, as in HTML.
   std::string caption = {};
 };
 

@@ -74,8 +74,8 @@ TokenTexts parse_token_texts(std::string_view answer);
 /// ProbeSights::no_tokens says so.
 void add_token_texts(ProbeSights& sights, const TokenTexts& texts);
 
-/// Asks the worker beside this program, once for each probe set. Where it cannot tell, its message
-/// is on stderr and ProbeSights::no_tokens says what is missing.
+/// Asks the worker beside this program, once for each probe set. Where it cannot answer, its
+/// message is on stderr and ProbeSights::no_tokens says what is missing.
 void ask_token_texts(const Listing& listing, ProbeSights& sights,
                      const Processes& processes = real_processes());
 

@@ -21,7 +21,7 @@ namespace depthgrid {
 namespace {
 
 /// What a reader asks of any model and its training, also where it is the default.
-constexpr std::array<std::string_view, 12> kAlwaysTold = {
+constexpr std::array<std::string_view, 12> kAlwaysListed = {
     "data.corpus",     "data.seq_len",  "model.family",     "model.d_model",
     "model.n_layers",  "model.n_heads", "model.d_ff",       "model.vocab_size",
     "train.optimizer", "train.lr",      "train.batch_size", "train.steps"};
@@ -34,10 +34,10 @@ Table shared_settings(const ValueMap& constant) {
     const std::string path(schema()[leaf].path);
     const Value* const value = find_key(constant, path);
     if (value == nullptr || value->is_null()) continue;
-    const bool always = std::ranges::find(kAlwaysTold, path) != kAlwaysTold.end();
-    const bool told = schema()[leaf].leaf_class != LeafClass::Execution &&
-                      default_value(leaf) != *value && !default_value(leaf).is_null();
-    if (always || told || schema()[leaf].names_file)
+    const bool always = std::ranges::find(kAlwaysListed, path) != kAlwaysListed.end();
+    const bool listed = schema()[leaf].leaf_class != LeafClass::Execution &&
+                        default_value(leaf) != *value && !default_value(leaf).is_null();
+    if (always || listed || schema()[leaf].names_file)
       out.rows.push_back({path, without_folders(plain_text(*value))});
   }
   return out;

@@ -44,8 +44,8 @@ constexpr std::string_view kChartRules =
 .chart .hit{fill:none;pointer-events:all}
 )";
 
-// In print, browsers leave out what they take for backgrounds unless told otherwise; a chart is not
-// cut at the end of a page.
+// In print, browsers leave out what they take for backgrounds unless asked otherwise; a chart is
+// not cut at the end of a page.
 constexpr std::string_view kPrintRules = R"(@media print{
 .chart-frame{overflow:visible}
 .chart{min-width:0;max-width:100%;break-inside:avoid;print-color-adjust:exact;

@@ -39,7 +39,7 @@ HeatLimits heat_limits(const HeatMapData& data) {
   return {data.centre - reach, data.centre + reach, true};
 }
 
-/// The decimals that tell a hundredth of the range apart, if that needs no exponent.
+/// The decimals that distinguish a hundredth of the range, if that needs no exponent.
 std::vector<std::string> heat_texts(const HeatMapData& data, const HeatLimits& limits) {
   const double size = std::max(std::abs(limits.low), std::abs(limits.high));
   const double span = limits.high > limits.low ? limits.high - limits.low : size;

@@ -16,7 +16,7 @@ constexpr double kSeedDot = 3.2, kMeanMark = 6, kMeanGap = 12, kMostArmLabel = 2
 constexpr double kMeanLane = 22;       // height of the mean with its interval
 constexpr double kSeedStep = 7;        // from one dot of a stack to the next
 constexpr std::size_t kMostStack = 8;  // higher stacks overlap: hundreds of seeds in one place
-constexpr std::size_t kMostSeedsTold = 24;
+constexpr std::size_t kMostSeedsListed = 24;
 
 /// Which place of its stack each dot takes, from 0: the lowest that no dot within a diameter has.
 std::vector<std::size_t> stacked_dots(const std::vector<double>& pixels) {
@@ -57,7 +57,7 @@ std::string mean_row_text(const MeanRow& row) {
   std::string out = row.label + ": ";
   if (!std::isnan(row.mean)) out += "mean " + chart_number(row.mean) + ", ";
   if (!std::isnan(row.interval.low)) out += "interval " + chart_interval_text(row.interval) + ", ";
-  if (row.values.size() > kMostSeedsTold) {
+  if (row.values.size() > kMostSeedsListed) {
     double low = kNaN, high = kNaN;  // fmin and fmax pass over NaN
     for (const double value : row.values) {
       low = std::fmin(low, value);

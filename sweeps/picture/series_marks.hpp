@@ -9,7 +9,7 @@
 
 namespace depthgrid {
 
-// How series are told apart: by a colour (class s0 … s7), and, as colour alone tells nothing in
+// How series are distinguished: by a colour (class s0 … s7), and, as colour alone says nothing in
 // print or to one reader in twelve, by a pattern of dashes and the shape of a mark.
 
 enum class MarkerShape : std::uint8_t {

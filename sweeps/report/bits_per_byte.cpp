@@ -36,13 +36,13 @@ void withhold_bits_per_byte(Listing& listing) {
         const auto loss = cell.metrics.find(fmt::format("{}loss.{}", stem, split));
         const auto bits = cell.metrics.find(name);
         if (loss == cell.metrics.end() || tokenizer_of(listing, row).empty()) continue;
-        const bool told = cell.facts.contains(fmt::format("split_digest.{}", split));
+        const bool recorded = cell.facts.contains(fmt::format("split_digest.{}", split));
         const bool kept = bits != cell.metrics.end() &&
-                          (told ? cell.facts.contains(fmt::format("split_bytes.{}", split))
-                                : former_tokens_keep_bytes(
-                                      tokenizer_of(listing, row),
-                                      former_tokenised(listing.leaves.find(row, "data.path")),
-                                      loss->second, bits->second));
+                          (recorded ? cell.facts.contains(fmt::format("split_bytes.{}", split))
+                                    : former_tokens_keep_bytes(
+                                          tokenizer_of(listing, row),
+                                          former_tokenised(listing.leaves.find(row, "data.path")),
+                                          loss->second, bits->second));
         if (kept) continue;
         if (bits != cell.metrics.end()) cell.metrics.erase(bits);
         listing.withheld[row].push_back(name);

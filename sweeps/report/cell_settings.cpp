@@ -116,7 +116,7 @@ std::string settings_text(const CellSettings& settings, std::size_t row, bool al
   }
   if (settings.leaf_sources.empty()) {
     out +=
-        "set: otherwise than the default; the lines are told for a sweep file: "
+        "set: otherwise than the default; the lines are given for a sweep file: "
         "depthgrid show CELL FILE\n";
   }
   return out;

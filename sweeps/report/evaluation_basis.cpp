@@ -170,8 +170,8 @@ void EvaluationBasis::add_windows(std::size_t mine, std::size_t theirs, BasisMis
 bool EvaluationBasis::add_text(std::size_t mine, std::size_t theirs, BasisMismatch& out) const {
   const auto& facts = listing_.cells[mine].facts;
   const auto& other = listing_.cells[theirs].facts;
-  const bool told = facts.contains(digest_) && other.contains(digest_);
-  if (told && same_facts(mine, theirs, digest_)) return false;  // whatever made these tokens
+  const bool recorded = facts.contains(digest_) && other.contains(digest_);
+  if (recorded && same_facts(mine, theirs, digest_)) return false;  // whatever made these tokens
   const auto at = label_index(kSplitNames, split_);
   unsigned text = (1U << at) & seen::kTexts;
   // The vocabulary is that of the training text: what changes it changes all tokens.
@@ -179,10 +179,10 @@ bool EvaluationBasis::add_text(std::size_t mine, std::size_t theirs, BasisMismat
     const Value* word = listing_.leaves.find(row, "data.tokenizer");
     return word != nullptr && (plain_text(*word) == "char" || plain_text(*word) == "word");
   };
-  if (!told && (of_training(mine) || of_training(theirs))) text |= seen::kTrainText;
+  if (!recorded && (of_training(mine) || of_training(theirs))) text |= seen::kTrainText;
   BasisMismatch all, of_text;
   add_leaves(mine, theirs, text, true, all);
-  if (told && all.differences.empty()) {
+  if (recorded && all.differences.empty()) {
     all.differences.push_back({"the digest of " + split_ + "'s tokens",
                                digest_value(facts.at(digest_)), digest_value(other.at(digest_))});
   }
@@ -222,9 +222,9 @@ std::optional<std::pair<std::size_t, BasisMismatch>> EvaluationBasis::mismatch_a
     for (const std::size_t other : with) {
       if (BasisMismatch found = mismatch(row, other)) return std::pair(other, std::move(found));
     }
-    const bool told = listing_.cells[row].facts.contains(digest_);
+    const bool recorded = listing_.cells[row].facts.contains(digest_);
     if (with.empty() ||
-        (with.size() == 1 && told && !listing_.cells[with.front()].facts.contains(digest_))) {
+        (with.size() == 1 && recorded && !listing_.cells[with.front()].facts.contains(digest_))) {
       with.push_back(row);
     }
   }

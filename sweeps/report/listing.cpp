@@ -14,7 +14,7 @@
 namespace depthgrid {
 namespace {
 
-/// Listing::derived. A plan that does not say what its cells set tells nothing.
+/// Listing::derived. A plan that does not say what its cells set gives nothing.
 std::vector<std::string> derived_leaves(const StoredPlan& plan) {
   std::set<std::string> set;
   const std::string* arm = nullptr;

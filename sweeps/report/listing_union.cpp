@@ -48,7 +48,7 @@ std::set<std::string> varying_leaves(const std::vector<Listing>& listings) {
     (is_derived(listings, leaf) ? followers : out).insert(leaf);
   }
   out.erase("seed");
-  if (out.empty()) out = std::move(followers);  // by another rule: nothing else tells them apart
+  if (out.empty()) out = std::move(followers);  // by another rule: nothing else distinguishes them
   return out;
 }
 

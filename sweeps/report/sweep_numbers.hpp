@@ -16,7 +16,7 @@ struct SweepNumbers {
   double used = 0, lost = 0;                         // s × ranks of all attempts: AttemptCost
   double slots = 0, idle = 0;                        // s of supervisors' slots; without a launch
   bool slots_are_cards = false;
-  std::int64_t runs = 0, jobs = 0;    // that are at work, as far as they tell
+  std::int64_t runs = 0, jobs = 0;    // that are at work, as far as they report
   double rate = kNaN;                 // cell-steps/s of these; NaN = not known
   double remaining = kNaN;            // s, by what they report (numbers_now()); NaN = not known
   std::vector<std::string> stopping;  // aliases of cells that are asked to stop

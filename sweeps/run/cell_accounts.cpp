@@ -245,7 +245,7 @@ void CellAccounts::add_task_logs(CellAccount& out) const {
   }
 }
 
-/// Those that name it, and what is told of the launches which they tell of.
+/// Those that name it, and what is recorded of the launches which they name.
 void CellAccounts::add_events(CellAccount& out) const {
   constexpr std::ptrdiff_t kMost = 8;
   std::set<std::string> launches;

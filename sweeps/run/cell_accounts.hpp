@@ -65,7 +65,7 @@ class CellAccounts {
   std::int64_t training_ = 0;                     // cells
 };
 
-/// Those of the cells that processes have of which this one cannot tell whether they live, such as
+/// Those of the cells that processes have of which this one cannot know whether they live, such as
 /// those on other machines: their heartbeats are to be watched (cells_at_work()).
 std::vector<CellId> owned_elsewhere(const Store& store, const std::vector<CellId>& cells,
                                     const Processes& processes = real_processes());

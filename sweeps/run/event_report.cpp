@@ -29,14 +29,14 @@ std::string_view source_word(EventSource source) {
   return kSourceWords[static_cast<std::size_t>(source)];
 }
 
-/// What the recorded events tell of, so that nothing is told twice.
-struct Told {
+/// What the recorded events hold, so that nothing is reported twice.
+struct Recorded {
   std::set<std::tuple<SweepEventKind, std::string, std::int64_t>> launches;  // and attempts
   std::set<std::string> submissions;
   std::set<std::tuple<SweepEventKind, std::string>> cells;
   std::set<std::string> nodes;  // that are left out
 
-  explicit Told(const std::vector<SweepEvent>& events) {
+  explicit Recorded(const std::vector<SweepEvent>& events) {
     for (const SweepEvent& event : events) {
       launches.insert({event.kind, event.launch, event.attempt});
       if (event.kind == SweepEventKind::Submitted) submissions.insert(event.submission);
@@ -47,7 +47,7 @@ struct Told {
   }
 };
 
-void add_launches(EventReport& out, const Store& store, const Told& told) {
+void add_launches(EventReport& out, const Store& store, const Recorded& known) {
   for (const LaunchRecord& record : launch_records(store.root(), store.fs())) {
     const double ended = written_time(record_file(store.root(), record), store.fs());
     if (!std::isfinite(ended)) continue;  // removed meanwhile
@@ -63,15 +63,15 @@ void add_launches(EventReport& out, const Store& store, const Told& told) {
     begin.time = ended - record.seconds;
     end.time = ended;
     for (SweepEvent& event : std::array{std::move(begin), std::move(end)}) {
-      if (told.launches.contains({event.kind, event.launch, event.attempt})) continue;
+      if (known.launches.contains({event.kind, event.launch, event.attempt})) continue;
       out.events.push_back({std::move(event), EventSource::LaunchRecord});
     }
   }
 }
 
-void add_submissions(EventReport& out, const Store& store, const Told& told) {
+void add_submissions(EventReport& out, const Store& store, const Recorded& known) {
   for (const Submission& submission : submissions(store.root(), store.fs())) {
-    if (told.submissions.contains(submission.id)) continue;
+    if (known.submissions.contains(submission.id)) continue;
     SweepEvent event = submitted_event(submission);
     event.user.clear();  // anybody
     event.time =
@@ -82,9 +82,9 @@ void add_submissions(EventReport& out, const Store& store, const Told& told) {
   }
 }
 
-void add_nodes(EventReport& out, const Store& store, const Told& told) {
+void add_nodes(EventReport& out, const Store& store, const Recorded& known) {
   for (const NodeFault& fault : node_faults(store.root(), store.fs())) {
-    if (told.nodes.contains(fault.node)) continue;
+    if (known.nodes.contains(fault.node)) continue;
     SweepEvent event{.kind = SweepEventKind::NodeLeftOut,
                      .node = fault.node,
                      .message = fault.cause + ": " + fault.why};
@@ -96,7 +96,8 @@ void add_nodes(EventReport& out, const Store& store, const Told& told) {
 }
 
 /// The newest report of each cell that stands as failed.
-void add_failures(EventReport& out, const Store& store, const Listing& cells, const Told& told) {
+void add_failures(EventReport& out, const Store& store, const Listing& cells,
+                  const Recorded& known) {
   for (const CellSummary& cell : cells.cells) {
     if (!is_failure(cell.status)) continue;
     const auto kept = kept_failure(store, cell.id);
@@ -109,7 +110,7 @@ void add_failures(EventReport& out, const Store& store, const Listing& cells, co
                      .end = report.kind,
                      .node = report.host,
                      .message = report.message};
-    if (told.cells.contains({event.kind, cell.id})) continue;
+    if (known.cells.contains({event.kind, cell.id})) continue;
     event.host = event.node;
     event.time = kept->written;
     if (std::isfinite(event.time)) {
@@ -219,14 +220,14 @@ EventReport known_events(const Store& store, const Listing& cells) {
   SweepEvents recorded = read_sweep_events(store.root(), store.fs());
   out.recorded = !recorded.events.empty();
   out.skipped = recorded.skipped;
-  const Told told(recorded.events);
+  const Recorded known(recorded.events);
   for (SweepEvent& event : recorded.events) {
     out.events.push_back({std::move(event), EventSource::Recorded});
   }
-  add_launches(out, store, told);
-  add_submissions(out, store, told);
-  add_nodes(out, store, told);
-  add_failures(out, store, cells, told);
+  add_launches(out, store, known);
+  add_submissions(out, store, known);
+  add_nodes(out, store, known);
+  add_failures(out, store, cells, known);
   // Stable: recorded events are in order, and a launch's begin stands before its end.
   std::ranges::stable_sort(out.events, {}, [](const KnownEvent& e) { return e.event.time; });
   return out;
@@ -241,7 +242,7 @@ std::string events_text(const EventReport& report, const Listing& cells, Colour 
   if (!report.recorded) {
     out = fmt::format(
         "no events are recorded in {}: this is what records of launches, submissions and failure "
-        "reports tell, with the times of these files\n",
+        "reports hold, with the times of these files\n",
         cells.store);
   }
   const bool others = std::ranges::any_of(

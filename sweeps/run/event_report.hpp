@@ -35,7 +35,7 @@ struct EventReport {
 };
 
 /// The events of a store. What its launch records, submissions, nodes at fault and the failure
-/// reports of its cells tell beyond them is added, with the times of these files: all of it in a
+/// reports of its cells hold beyond them is added, with the times of these files: all of it in a
 /// store of an earlier release, and what a run without a supervisor has left.
 /// @param cells  of the store.
 EventReport known_events(const Store& store, const Listing& cells);

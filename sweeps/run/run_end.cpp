@@ -25,15 +25,16 @@ std::size_t attempts_in(const std::filesystem::path& store, const Fs& disk) {
   return out;
 }
 
-std::int64_t tell_outcome(const Store& store, const Sweep& sweep, const std::string& folder,
-                          bool stopped, const std::string& progress) {
+std::int64_t report_outcome(const Store& store, const Sweep& sweep, const std::string& folder,
+                            bool stopped, const std::string& progress) {
   RunSummary summary = conclude_run(store, sweep, folder, stopped,
                                     progress == "auto" ? Terminal::find() : std::nullopt);
   for (const std::string& problem : summary.problems) log(LogLevel::Warning, problem);
   if (progress == "auto" && !stopped) {
-    tell(printable(closing_comparison(std::move(summary.listing))));
+    print_to_stderr(printable(closing_comparison(std::move(summary.listing))));
   }
-  tell((progress == "json" ? summary_json(summary) : printable(summary_text(summary))) + '\n');
+  print_to_stderr((progress == "json" ? summary_json(summary) : printable(summary_text(summary))) +
+                  '\n');
   return summary.failed + summary.damaged;
 }
 
@@ -44,8 +45,8 @@ bool report_run(const RunRequest& request, std::size_t before, int code) {
   if (!ended && attempts_in(request.store) == before) return false;
   const Store store = Store::open(request.store);
   if (!has_plan(store)) return false;
-  return tell_outcome(store, request.planned_sweep(), request.store.string(), stopped,
-                      request.order.progress) > 0;
+  return report_outcome(store, request.planned_sweep(), request.store.string(), stopped,
+                        request.order.progress) > 0;
 }
 
 }  // namespace depthgrid

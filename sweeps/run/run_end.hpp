@@ -17,8 +17,8 @@ std::size_t attempts_in(const std::filesystem::path& store, const Fs& disk = rea
 /// Packs the store and reports the outcome of a run on stderr.
 /// @param folder    of the store, as its user names it. @param progress  RunOrder::progress.
 /// @return  cells that have failed, or have damaged files.
-std::int64_t tell_outcome(const Store& store, const Sweep& sweep, const std::string& folder,
-                          bool stopped, const std::string& progress);
+std::int64_t report_outcome(const Store& store, const Sweep& sweep, const std::string& folder,
+                            bool stopped, const std::string& progress);
 
 /// The same after a run. Says nothing of a start that was refused, or failed before anything was
 /// trained: the worker has said why.

@@ -61,7 +61,7 @@ void report_failures(const Sweep& sweep, const Store& store, LeaseKeeper& leases
     const CellPlan& cell = sweep.cells[row];
     if (store.completed(cell.id)) continue;
     const auto lease = leases.try_acquire(store.cell_dir(cell.id));
-    if (!lease) continue;  // another process has it, and will tell
+    if (!lease) continue;  // another process has it, and will report
     const FailureReport report{.kind = std::string(name_of(last.end)),
                                .message = why,
                                .job = plan.id,

@@ -12,7 +12,7 @@
 namespace depthgrid {
 namespace {
 
-/// The last line in which a rank has told its peak, behind a colon; empty if none has.
+/// The last line in which a rank has reported its peak, behind a colon; empty if none has.
 std::string said_of_memory(const std::string& words) {
   const std::size_t at = words.rfind(kOutOfMemoryWords);
   return at == words.npos ? "" : ": " + words.substr(at, words.find('\n', at) - at);
@@ -30,7 +30,7 @@ LaunchRecord Supervisor::record_of(const Watched& launch, LaunchEnd end, int cod
                                    const std::string& words) const {
   const LaunchPlan& plan = queue_[launch.index];
   std::string cause = launch.process->cause();
-  if (cause.empty() && end == LaunchEnd::Infrastructure && tells_of_the_node(words)) cause = "card";
+  if (cause.empty() && end == LaunchEnd::Infrastructure && names_the_node(words)) cause = "card";
   return {.id = plan.id,
           .attempt = launch.attempt,
           .cells = plan.cells,

@@ -11,7 +11,7 @@ struct SlurmPartition {
   std::string name;
   bool standard = false;                        // Slurm's default
   std::int64_t nodes = 0, cores = 0, gpus = 0;  // cores and GPUs of each
-  std::int64_t idle = 0;                        // nodes on which nothing runs; 0 also if not told
+  std::int64_t idle = 0;  // nodes on which nothing runs; 0 also if not reported
   double memory_mb = 0;
   std::string limit;  // "1-00:00:00", "infinite"
 };

@@ -26,7 +26,7 @@ struct QueueReport {
 };
 
 /// Asks for it again and again, and burdens a controller that serves a whole cluster no more than
-/// its answers are worth: what was said is kept, and its age told.
+/// its answers are worth: what was said is kept, with its age.
 class QueueWatch {
  public:
   /// For a person who waits: s that a client of this should wait for each answer.

@@ -36,7 +36,7 @@ inline constexpr SbatchOption kPartitionOption{"--partition", "--part", "-p", "S
                                                "slurm.partition"};
 inline constexpr SbatchOption kQosOption{"--qos", "--qo", "-q", "SBATCH_QOS", "slurm.qos"};
 
-/// What sbatch is told by its user.
+/// What a user asks of sbatch.
 struct SbatchOrder {
   const CellConfig& run;           // slurm.extra, and the leaves; outlives this
   std::vector<std::string> words;  // after --

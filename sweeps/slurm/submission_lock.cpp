@@ -11,7 +11,7 @@
 namespace depthgrid {
 namespace {
 
-/// Polls of a heartbeat within the lease; more would not tell a dead owner sooner.
+/// Polls of a heartbeat within the lease; more would not find a dead owner sooner.
 constexpr int kPollsOfLease = 45;
 /// A dead owner's lease lapses after one; what is still held then has a living owner.
 constexpr double kLeases = 1.2;

@@ -120,7 +120,7 @@ DEPTHGRID_FAULT=abort@300@$poison expect 4 supervised poisoned -j 2 --set retry.
 expect 4 "$depthgrid" status poisoned --json
 check "j['counts']['completed'] == 3 and j['counts']['failed'] == 1"
 check "j['problems'][0]['id'] == '$poison'"
-# What has happened is told in order, and why the cell has failed with what comes next.
+# What has happened is listed in order, and why the cell has failed with what comes next.
 expect 0 "$depthgrid" status poisoned --events --json
 check "j['recorded'] and j['skipped'] == 0 and all(e['known_from'] == 'event' for e in j['events'])"
 check "j['events'][0]['launch'].startswith('prepare-') and j['events'][-1]['kind'] == 'supervisor_ended' and j['events'][-1]['code'] == 4"

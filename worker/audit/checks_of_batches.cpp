@@ -61,8 +61,8 @@ void compare_rows(Coupling& to, const AuditedPass& a, const AuditedPass& b, cons
 }
 
 /// A mode of cells whose sequences all differ. All sequences are replaced whose number has a bit,
-/// then those whose number lacks it, bit for bit: any two are told apart by one of them. The others
-/// must keep their bits. A few are run alone. Each bit has another training step.
+/// then those whose number lacks it, bit for bit: any two are distinguished by one of them. The
+/// others must keep their bits. A few are run alone. Each bit has another training step.
 /// @param most  passes of this mode at most.
 void couple(Coupling& to, const AuditModel& model, const AuditedMode& mode, std::int64_t rows,
             std::int64_t tokens, double tolerance, std::int64_t most) {

@@ -49,8 +49,9 @@ class ModeEvaluation {
   /// @param final  use as many tokens as configured; else no more than in a periodic evaluation.
   void calibrate(bool final);
 
-  /// To be told of each split of the default evaluation that follows calibrate(): where it has been
-  /// over the windows on which modes are compared, the mode that it ran is not evaluated again.
+  /// To be informed of each split of the default evaluation that follows calibrate(): where it has
+  /// been over the windows on which modes are compared, the mode that it ran is not evaluated
+  /// again.
   SplitDone listener(bool final);
 
   /// @param stop  asked before every batch. @return nothing once it has returned true.

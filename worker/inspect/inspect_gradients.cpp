@@ -84,7 +84,7 @@ CheckReport inspect_gradients(CheckSubject& subject, const CheckCase& c) {
   if (subject.options().tdt.gate_grad_to_trunk) {
     throw UserError(ExitCode::Usage,
                     "check gradcheck: model.tdt.gate_grad_to_trunk: the moving average has no "
-                    "gradient, but moves; differences cannot tell the two apart");
+                    "gradient, but moves; differences cannot distinguish the two");
   }
   ModelOptions options = without_dense_start(twin_of(subject.options(), kTwin));
   if (c.tokens.defined()) options.max_tokens = std::max(options.max_tokens, c.tokens.size(2));

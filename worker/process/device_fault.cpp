@@ -55,7 +55,7 @@ DeviceFault device_fault_of(const std::exception& e) {
   const bool kernel = std::ranges::any_of(
       kTextsOfKernels, [&](std::string_view text) { return said.find(text) != said.npos; });
   if (kernel) return DeviceFault::Kernel;
-  if (!tells_of_the_node(said)) return DeviceFault::None;
+  if (!names_the_node(said)) return DeviceFault::None;
   const bool between = said.find("NCCL") != said.npos || said.find("nccl") != said.npos;
   return between ? DeviceFault::Link : DeviceFault::Node;
 }

@@ -19,7 +19,7 @@ struct AttemptFacts {
 /// One JSON object: time, host, device, scheduler id, code version and the environment variables of
 /// an allow-list (SLURM_*, NCCL_*, CUDA_*, OMP_*, MKL_*, ATEN_*, ONEDNN_*, OMPI_MCA_*,
 /// DEPTHGRID_*), except those
-/// whose name tells of a secret (a token, a key, a password …); user names and passwords in URLs
+/// whose name suggests a secret (a token, a key, a password …); user names and passwords in URLs
 /// are left out.
 std::string attempt_json(const AttemptFacts& facts);
 

@@ -27,7 +27,7 @@
 #include "worker/process/crash_mark.hpp"
 #include "worker/process/device_fault.hpp"
 #include "worker/process/end_note.hpp"
-#include "worker/process/life_teller.hpp"
+#include "worker/process/life_reporter.hpp"
 #include "worker/process/memory_use.hpp"
 #include "worker/process/quit_report.hpp"
 #include "worker/process/stop_signals.hpp"
@@ -51,7 +51,7 @@ std::vector<FusedJob> planned_jobs(const Sweep& sweep, const std::vector<bool>& 
 }
 
 /// Tells of leaves that have no effect on the device which was found.
-void tell_of_device(const Sweep& sweep, const RunContext& run) {
+void report_device(const Sweep& sweep, const RunContext& run) {
   const bool asked = std::ranges::any_of(sweep.cells, [](const CellPlan& cell) {
     return cell.config.word("train.precision") == "tf32";
   });
@@ -78,7 +78,7 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   mark_crashes(store.crash_mark(this_process()));
   publish_sweep(order, world, sweep, store, run.progress);
   begin_again(order, world, sweep, store, run.progress);
-  if (world.rank() == 0) tell_of_device(sweep, run);
+  if (world.rank() == 0) report_device(sweep, run);
   const std::vector<bool> wanted = wanted_cells(order, world, sweep, store);
   watchdog.enter(WorkPhase::Auditing);
   run.permit = pass_audits(world, sweep, wanted, usable_memory_bytes(local_size) / 2, run.progress);
@@ -103,12 +103,12 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   if (world.rank() != 0) run.progress.close();
   const bool stopped = on_any(world, outcome.stopped);
   const bool failing = on_any(world, outcome.code == ExitCode::Failed);
-  run.progress.close();  // the first rank's, when all others have told their last news
+  run.progress.close();  // the first rank's, when all others have reported their last news
   std::int64_t failed = total(world, outcome.failed);
   // Without a launcher, the program that started this one does it.
   const bool concludes = under_launcher() && order.mode == RunMode::Run;
   if (world.rank() == 0 && concludes) {
-    failed += tell_outcome(store, sweep, order.store, stopped, order.progress);
+    failed += report_outcome(store, sweep, order.store, stopped, order.progress);
   }
   failed = largest(world, failed);
   log_quietly(LogLevel::Info,
@@ -125,7 +125,7 @@ constexpr double kForTheCulprit = 1;
 constexpr double kForTheFirst = 2;
 
 /// Reports an error that ends this rank, and with it all others. Several may meet the same one at
-/// the same moment, such as a refused resume: then the first rank tells it, and ends those that
+/// the same moment, such as a refused resume: then the first rank reports it, and ends those that
 /// wait.
 void report_alone(const Collective& world, const UserError& error) {
   const bool waits = world.rank() != 0 && !stop_requested();
@@ -190,11 +190,11 @@ int run(const RunOrder& order, int argc, char** argv) {
   Watchdog watchdog(hang_limit(order.hang), end_hung);
   const QuitReport report(watchdog, launcher_rank());
   const Ticker watch("watchdog", Watchdog::kPeriod, [&](double now) { watchdog.tick(now); });
-  std::optional<LifeTeller> life;
+  std::optional<LifeReporter> life;
   std::optional<Ticker> signs;
   if (!order.channel.empty() && launcher_rank() == 0) {
     life.emplace(watchdog, order.channel);
-    signs.emplace("signs of life", LifeTeller::period(order.hang), [&](double) { life->tick(); });
+    signs.emplace("signs of life", LifeReporter::period(order.hang), [&](double) { life->tick(); });
   }
   FaultPoint().pass(0, order.cells);
   if (!under_launcher()) {

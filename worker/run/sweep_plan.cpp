@@ -57,7 +57,7 @@ void match_widths(Sweep& sweep, const SweepRequest& request, const RunOrder& ord
 }
 
 /// Says which cells have lost the results that sweep.h5 shows they had.
-void tell_lost_results(const Sweep& sweep, const Store& store) {
+void report_lost_results(const Sweep& sweep, const Store& store) {
   if (!something_at(store.packed_file(), store.fs())) return;
   Listing listing = list_store(store, store.root().string(), &sweep);
   std::erase_if(listing.cells, [&](const CellSummary& cell) {
@@ -138,7 +138,7 @@ std::vector<bool> wanted_cells(const RunOrder& order, Collective& world, const S
     for (const bool left : remaining_cells(sweep, store, order.only, order.cells)) {
       marks += left ? '1' : '0';
     }
-    if (order.plans() && marks.find('1') != marks.npos) tell_lost_results(sweep, store);
+    if (order.plans() && marks.find('1') != marks.npos) report_lost_results(sweep, store);
   }
   std::vector<bool> out;
   for (const char mark : broadcast_text(world, marks, 0)) out.push_back(mark == '1');

@@ -40,7 +40,7 @@ std::int64_t parameter_count(const CellConfig& config) {
 }
 
 /// The first rank, which claims jobs in the store, sends the others the job that all begin now.
-void tell_job(Collective& team, const SessionJob& job) {
+void send_job(Collective& team, const SessionJob& job) {
   if (team.size() < 2) return;
   const nlohmann::json order = {
       {"job", job.id}, {"rows", job.rows}, {"first_step", job.first_step}};
@@ -48,7 +48,7 @@ void tell_job(Collective& team, const SessionJob& job) {
 }
 
 /// Sends the end of the work.
-void tell_end(Collective& team) {
+void send_end(Collective& team) {
   if (team.size() > 1) broadcast_text(team, "", 0);
 }
 
@@ -98,7 +98,7 @@ AttemptProblem node_problem(const std::string& text) {
 bool train(RunContext& run, JobRetry& retry, Claim claim) {
   std::vector<std::int64_t> generations;
   for (const ClaimedCell& cell : claim.cells) generations.push_back(cell.lease.generation());
-  tell_job(run.team.group(), claim.job);
+  send_job(run.team.group(), claim.job);
   std::optional<JobSession> session;
   try {
     reset_peak_memory(run.device.device);
@@ -195,7 +195,7 @@ TeamOutcome lead_team(RunContext& run, const RunOrder& order, std::vector<FusedJ
     stopped = stopped || stop_requested();
   }
   run.watchdog.enter(WorkPhase::Waiting);
-  tell_end(run.team.group());
+  send_end(run.team.group());
   return {stopped, queue.failed(), failing ? ExitCode::Failed : retry.code()};
 }
 

@@ -70,7 +70,8 @@ class CellRecorder {
   void event(std::int64_t step, EventKind kind, double value, const std::string& message);
   void sync();
 
-  /// Steps that the cell has made: those before this attempt, then those that train_row() was told.
+  /// Steps that the cell has made: those before this attempt, then those that train_row() was
+  /// given.
   std::int64_t reached() const noexcept { return reached_; }
   void set_reached(std::int64_t steps) noexcept { reached_ = steps; }
 

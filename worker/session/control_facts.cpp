@@ -15,7 +15,7 @@ namespace {
 /// Flags of control_leak.
 enum class Leak : std::uint8_t { None, Leaks, Unknown };
 
-/// A gain of more nats than the signal can tell is a leak of the text into its signal.
+/// A gain of more nats than the signal can carry is a leak of the text into its signal.
 Leak leak_of(const ControlFigures& figures, double entropy) {
   constexpr double kQuantile = 1.96;
   if (std::isnan(figures.gain_error)) return Leak::Unknown;

@@ -19,7 +19,7 @@ namespace depthgrid {
 struct ProbeHooks {
   /// Whether a cell that has made this step makes no further one, before the training's last.
   std::function<bool(std::size_t cell)> stopped = [](std::size_t) { return false; };
-  /// Told when probes begin to measure.
+  /// Informed when probes begin to measure.
   std::function<void()> begins = [] {};
   /// Told how long a probe took, and for which cells: all that are recorded, or only those that
   /// have just stopped.

@@ -106,7 +106,7 @@ DataPool opened_corpora(const Store& store, const Sweep& sweep, Collective& worl
 }
 
 /// Labels of cells that are still to be trained. Prompts are read, so that what is wrong with them
-/// is told before anything is trained.
+/// is reported before anything is trained.
 LabelPool opened_labels(const Store& store, const Sweep& sweep, DataPool& data, Collective& world,
                         Watchdog& watchdog) {
   const InPhase phase(watchdog, WorkPhase::Corpora);

@@ -24,7 +24,7 @@ StabilityWatch::StabilityWatch(const Model& model, const ModelOptions& o)
     : model_(model),
       bounded_(!o.ssm.dense && o.ssm.discretisation != Discretisation::None &&
                o.modulation.gate != GateKind::Identity),
-      told_(static_cast<std::size_t>(o.cells), false) {}
+      warned_(static_cast<std::size_t>(o.cells), false) {}
 
 std::vector<std::pair<std::size_t, double>> StabilityWatch::check() {
   std::vector<std::pair<std::size_t, double>> news;
@@ -32,7 +32,7 @@ std::vector<std::pair<std::size_t, double>> StabilityWatch::check() {
   if (!transitions.defined()) return news;
   radii_ = spectral_radius(transitions).amax(1);
   const double* radius = radii_.const_data_ptr<double>();
-  for (std::size_t e = 0; e < told_.size(); ++e) {
+  for (std::size_t e = 0; e < warned_.size(); ++e) {
     if (bounded_ && radius[e] > 1 + kRounding) {
       throw Error(
           fmt::format("state-space layer of cell {}: spectral radius {} of a diagonal "
@@ -40,8 +40,8 @@ std::vector<std::pair<std::size_t, double>> StabilityWatch::check() {
                       e, radius[e]));
     }
     const bool forgets = radius[e] < 1;
-    if (!forgets && !told_[e] && std::isfinite(radius[e])) news.emplace_back(e, radius[e]);
-    told_[e] = !forgets;
+    if (!forgets && !warned_[e] && std::isfinite(radius[e])) news.emplace_back(e, radius[e]);
+    warned_[e] = !forgets;
   }
   return news;
 }

@@ -18,7 +18,7 @@ namespace depthgrid {
 /// to watch.
 ///
 /// A diagonal A under ZOH or Euler with a non-negative gate cannot exceed radius one, whatever it
-/// learns. All others can, and then the user should be told.
+/// learns. All others can, and then the user should be warned.
 class StabilityWatch {
  public:
   /// @param model  of o.cells cells; must outlive the watch.
@@ -35,8 +35,8 @@ class StabilityWatch {
  private:
   const Model& model_;
   bool bounded_;
-  at::Tensor radii_;        // (E) the largest of a cell's depths, NaN of a diverged one
-  std::vector<bool> told_;  // (E)
+  at::Tensor radii_;          // (E) the largest of a cell's depths, NaN of a diverged one
+  std::vector<bool> warned_;  // (E)
 };
 
 /// Records cells whose state-space layers have ceased to forget: before training, at evaluations

@@ -204,12 +204,12 @@ void check_names(const Slots& s, const RuleReport& report) {
 /// Terms of the loss beside the likelihood.
 void check_terms(const Slots& s, const RuleReport& report) {
   const LeafRows& row = leaf_rows();
-  const bool told = s.number(row.contrastive) > 0 || s.number(row.attribute) > 0;
-  if (told && s.is(row.label_shuffle, "constant")) {
+  const bool guided = s.number(row.contrastive) > 0 || s.number(row.attribute) > 0;
+  if (guided && s.is(row.label_shuffle, "constant")) {
     report(
         {row.contrastive, row.attribute, row.label_shuffle},
         report.shown(row.label_shuffle) +
-            " leaves no labels that `train.control.contrastive` or `attribute` could tell apart");
+            " leaves no labels that `train.control.contrastive` or `attribute` could distinguish");
   }
   if (s.number(row.anchor) == 0) return;
   if (s.null(row.init_from)) {

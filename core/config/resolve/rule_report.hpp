@@ -9,7 +9,7 @@
 
 namespace depthgrid {
 
-/// Where the checks of rules between leaves tell what they find.
+/// Where the checks of rules between leaves report what they find.
 class RuleReport {
  public:
   RuleReport(const Slots& slots, Place arm, Diagnostics& diagnostics)

@@ -11,7 +11,7 @@
 namespace depthgrid {
 
 /// Short, readable names of arms: the last part of each varying leaf and its value, a real number
-/// with three significant digits where these tell it from the leaf's other values.
+/// with three significant digits where these distinguish it from the leaf's other values.
 class Naming {
  public:
   explicit Naming(const SweepDocument& document);

@@ -15,9 +15,9 @@
 namespace depthgrid {
 
 // What the readers of labels, scores and answers have in common: JSON objects, one a line (JSONL),
-// in which all mistakes are found before any is told.
+// in which all mistakes are found before any is reported.
 
-/// Mistakes that are told in words; more are only counted.
+/// Mistakes that are reported in words; more are only counted.
 inline constexpr std::size_t kNamedMistakes = 20;
 
 class RecordMistakes {

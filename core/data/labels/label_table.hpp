@@ -32,7 +32,7 @@ class RankTable {
   /// Of an even number of scores the mean of the two in the middle; NaN of none.
   double median() const noexcept;
 
-  /// Entropy of the distribution, nats: what a rank tells at most.
+  /// Entropy of the distribution, nats: what a rank carries at most.
   double entropy() const noexcept;
 
   std::int64_t size() const noexcept { return cumulative_.empty() ? 0 : cumulative_.back(); }
@@ -95,8 +95,8 @@ struct LabelStatistics {
   std::vector<std::vector<double>> phi;  // (c, c) correlation; NaN where one does not vary
   std::int64_t sentences = 0;            // with a label at least
 
-  /// Nats per sentence, an upper bound of what the labels tell together; attributes without labels
-  /// tell nothing.
+  /// Nats per sentence, an upper bound of what the labels carry together; attributes without labels
+  /// carry nothing.
   double total_entropy() const noexcept;
 };
 

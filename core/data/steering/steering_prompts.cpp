@@ -162,7 +162,7 @@ std::vector<std::string> builtin_axes() {
   return names;
 }
 
-/// The id of each word, told once of each that has none.
+/// The id of each word, reported once for each that has none.
 class WordIds {
  public:
   WordIds(const Tokenizer& tokenizer, RecordMistakes& mistakes)

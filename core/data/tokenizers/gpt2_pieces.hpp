@@ -6,7 +6,7 @@
 
 namespace depthgrid {
 
-/// What GPT-2's published pattern tells apart.
+/// What GPT-2's published pattern distinguishes.
 enum class UnicodeClass : std::uint8_t {
   Other,
   Space,   // \s: the property White_Space

@@ -1,5 +1,5 @@
-// Rows whose sentences are told apart: which of a batch they are, what is asked of them, and that
-// nothing but (seed, step, row) and the labels of the cell decides it.
+// Rows whose sentences are distinguished: which of a batch they are, what is asked of them, and
+// that nothing but (seed, step, row) and the labels of the cell decides it.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

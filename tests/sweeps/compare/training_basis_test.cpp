@@ -33,8 +33,8 @@ GridCells two_arms(const ValueMap& base = {}, const ValueMap& big = {}) {
   return cells;
 }
 
-BasisMismatch found(const GridCells& cells, const Words& told = {}) {
-  return training_mismatch(cells.listing, 3, 0, told);
+BasisMismatch found(const GridCells& cells, const Words& allowing = {}) {
+  return training_mismatch(cells.listing, 3, 0, allowing);
 }
 
 /// What is said of the arm "big".
@@ -206,9 +206,9 @@ TEST(TrainingBasis, InWhatStoresDifferNoFileHasTold) {
     query.allowed = {"clip"};
     EXPECT_FALSE(both.compare(query).effects.at(0).rows.at(1).evidence->pairs.refused) << factor;
   }
-  ComparisonQuery told;
-  told.by = {"lr", "clip"};
-  EXPECT_FALSE(both.compare(told).effects.at(0).rows.at(1).evidence->pairs.refused);
+  ComparisonQuery allowing;
+  allowing.by = {"lr", "clip"};
+  EXPECT_FALSE(both.compare(allowing).effects.at(0).rows.at(1).evidence->pairs.refused);
 }
 
 TEST(TrainingBasis, OfAnotherFactorEachLevelIsComparedForItself) {

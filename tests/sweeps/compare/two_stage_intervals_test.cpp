@@ -182,9 +182,9 @@ TEST(TwoStageIntervals, WhatCannotBeComparedHasNone) {
   EXPECT_TRUE(std::isnan(answers[0].rows[1].interval.mean));
   EXPECT_FALSE(answers[0].rows[1].refused.empty());
   EXPECT_TRUE(answers[0].rows[0].refused.empty());
-  ComparisonQuery told;
-  told.allowed = {"code"};
-  EXPECT_FALSE(std::isnan(store.compared(told, store.cells.rows())[0].rows[1].interval.mean));
+  ComparisonQuery allowing;
+  allowing.allowed = {"code"};
+  EXPECT_FALSE(std::isnan(store.compared(allowing, store.cells.rows())[0].rows[1].interval.mean));
 }
 
 TEST(TwoStageIntervals, ADamagedRecordIsSaidAndHidesNothingElse) {

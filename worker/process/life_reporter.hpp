@@ -8,17 +8,17 @@
 
 namespace depthgrid {
 
-/// Tells who watches this process from outside what its watchdog has seen. Nothing is told while
-/// the work gives no sign of life.
+/// Reports what the watchdog has seen to whoever watches this process from outside. Nothing is
+/// reported while the work gives no sign of life.
 ///
 /// tick() writes a file, and is called by a thread that does nothing else: a file system that does
 /// not answer must not hold the watchdog, and neither a terminal that takes no output nor the
 /// measuring of a large store may make a process that works look as if it were hung.
-class LifeTeller {
+class LifeReporter {
  public:
   /// @param channel  see RunOrder::channel; made if it is not there. `watchdog` outlives this.
   /// @throws StorageError
-  LifeTeller(const Watchdog& watchdog, const std::filesystem::path& channel);
+  LifeReporter(const Watchdog& watchdog, const std::filesystem::path& channel);
 
   /// s between two calls of tick(): a part of what may pass without a sign. @param hang
   /// RunOrder::hang.
