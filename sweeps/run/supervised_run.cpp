@@ -174,7 +174,7 @@ class SweepBackend final : public SupervisorBackend {
     return signals_.asked() || slots_.spent();
   }
   void say(const std::string& line) override { display_.note(line); }
-  void hear(const LiveEvent& event) override { display_.receive(event); }
+  void receive(const LiveEvent& event) override { display_.receive(event); }
   void record(SweepEvent event) override {
     if (event.kind == SweepEventKind::Stopping) event.signal = signals_.first();
     events_.add(std::move(event));

@@ -177,7 +177,7 @@ void Supervisor::watch() {
   std::vector<std::pair<std::unique_ptr<Watched>, int>> over;
   for (auto& launch : running_) {
     const std::optional<int> code = launch->process->poll();  // then news() has all it reported
-    for (const LiveEvent& event : launch->process->news()) backend_.hear(event);
+    for (const LiveEvent& event : launch->process->news()) backend_.receive(event);
     if (code) {
       over.emplace_back(std::move(launch), *code);
       continue;

@@ -48,7 +48,7 @@ class SupervisorBackend {
 
   virtual bool stop_asked() = 0;
   virtual void say(const std::string& line) = 0;
-  virtual void hear(const LiveEvent& /*event*/) {}
+  virtual void receive(const LiveEvent& /*event*/) {}
   virtual void record(SweepEvent /*event*/) {}  // what happened, for those who ask later
 
   virtual double now() const = 0;  // s, monotonic

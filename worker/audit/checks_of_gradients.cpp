@@ -33,12 +33,12 @@ std::string listed(const std::set<std::string>& names) {
 }
 
 /// What a training has shown about the gradients of each tensor.
-struct Heard {
+struct GradientRecord {
   /// Without gradient so far: in any of the first steps; in each of the late ones.
   std::vector<std::set<std::string>> silent;
   std::set<std::string> wrong;  // not finite
 
-  explicit Heard(const ParameterLayout& layout) : silent(1 + kLateSteps.size()) {
+  explicit GradientRecord(const ParameterLayout& layout) : silent(1 + kLateSteps.size()) {
     for (const ParameterSlot& slot : layout.slots()) {
       for (std::set<std::string>& names : silent) names.insert(slot.spec.name);
     }
@@ -52,28 +52,28 @@ struct Heard {
   }
 };
 
-/// Listens to the first steps from these initial weights, and, with the weights after them, to late
-/// ones.
-void listen(AuditModel& twin, std::int64_t tokens, Heard& heard) {
+/// Records the gradients of the first steps from these initial weights, and, with the weights after
+/// them, to late ones.
+void record_gradients(AuditModel& twin, std::int64_t tokens, GradientRecord& record) {
   AuditTraining training(twin, {1e-3}, kGradientSteps);
-  const auto hear = [&](std::int64_t step, std::uint64_t key, std::set<std::string>& silent) {
+  const auto measure = [&](std::int64_t step, std::uint64_t key, std::set<std::string>& silent) {
     const at::Tensor windows =
         audit_tokens(twin.options().vocabulary, {1, kGradientRows, tokens + 1}, key);
     training.backward(windows, step, true);
     for (const ParameterSlot& slot : twin.layout().slots()) {
       const double most = slot_view(twin.arena().gradients(), slot).abs().max().item<double>();
-      if (!std::isfinite(most)) heard.wrong.insert(slot.spec.name);
+      if (!std::isfinite(most)) record.wrong.insert(slot.spec.name);
       if (most > 0) silent.erase(slot.spec.name);
     }
   };
   std::uint64_t key = 1;
   for (std::int64_t step = 1; step <= kGradientSteps; ++step) {
-    hear(step, key++, heard.silent.front());
+    measure(step, key++, record.silent.front());
     training.update(step);
   }
   for (std::size_t i = 0; i < kLateSteps.size(); ++i) {
     twin.arena().zero_gradients();
-    hear(kLateSteps[i], key++, heard.silent[1 + i]);
+    measure(kLateSteps[i], key++, record.silent[1 + i]);
   }
 }
 
@@ -82,23 +82,25 @@ void listen(AuditModel& twin, std::int64_t tokens, Heard& heard) {
 AuditResult check_gradient_flow(AuditRoom& room) {
   const std::int64_t tokens = std::min(room.tokens(), kDeepTwin.tokens);
   AuditModel twin = room.twin(kDeepTwin, {0}, {});
-  Heard heard(twin.layout());
-  listen(twin, tokens, heard);
+  GradientRecord record(twin.layout());
+  record_gradients(twin, tokens, record);
   std::set<std::string> declared, possible;
   for (const DeadParameter& dead : twin.model().dead_parameters()) possible.insert(dead.name);
-  const auto undeclared = [&](const Heard& h) { return !std::ranges::includes(possible, h.all()); };
+  const auto undeclared = [&](const GradientRecord& h) {
+    return !std::ranges::includes(possible, h.all());
+  };
   // A small network of rectifiers may be off at one draw of its weights, but not at several.
-  const auto again = [&](Heard& h, Arithmetic arithmetic) {
+  const auto again = [&](GradientRecord& h, Arithmetic arithmetic) {
     for (std::uint64_t draw = 1; draw < kDraws && undeclared(h); ++draw) {
       AuditModel other(room.subject(), twin.options(), {room.subject().seed + 1000 * draw},
                        {.arithmetic = arithmetic});
-      listen(other, tokens, h);
+      record_gradients(other, tokens, h);
     }
   };
-  again(heard, Arithmetic::Float32);
-  std::set<std::string> silent = heard.all(), wrong = heard.wrong;
+  again(record, Arithmetic::Float32);
+  std::set<std::string> silent = record.all(), wrong = record.wrong;
   if (room.subject().mixed) {
-    Heard mixed(twin.layout());
+    GradientRecord mixed(twin.layout());
     again(mixed, Arithmetic::Mixed);
     const std::set<std::string> more = mixed.all();
     silent.insert(more.begin(), more.end());

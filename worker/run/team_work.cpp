@@ -53,7 +53,7 @@ void send_end(Collective& team) {
 }
 
 /// On the other ranks: what was sent; nothing at the end of the work.
-std::optional<SessionJob> hear_job(Collective& team) {
+std::optional<SessionJob> receive_job(Collective& team) {
   const std::string text = broadcast_text(team, "", 0);
   if (text.empty()) return std::nullopt;
   const auto order = parse_json(text);
@@ -203,7 +203,7 @@ TeamOutcome follow_team(RunContext& run) {
   TeamOutcome outcome;
   while (true) {
     run.watchdog.enter(WorkPhase::Waiting);
-    auto job = hear_job(run.team.group());
+    auto job = receive_job(run.team.group());
     if (!job) break;
     run.watchdog.enter(WorkPhase::Building);
     std::vector<ClaimedCell> none;

@@ -68,7 +68,7 @@ class PretendedWorld final : public SupervisorBackend {
   bool runs_alone(std::int64_t ranks) const override { return alone(ranks); }
   bool stop_asked() override { return now_ >= stop_at; }
   void say(const std::string& line) override { said += line + '\n'; }
-  void hear(const LiveEvent&) override { ++heard; }
+  void receive(const LiveEvent&) override { ++received; }
   void record(SweepEvent event) override { recorded.push_back(std::move(event)); }
   double time_left() const override { return late_at - now_; }
   void wait(double seconds) override {
@@ -103,7 +103,7 @@ class PretendedWorld final : public SupervisorBackend {
   std::set<std::size_t> cancelled;  // rows
   std::size_t questions = 0;        // whether a cell is settled
   std::size_t most_at_once = 0;
-  std::size_t heard = 0;  // last words of launches
+  std::size_t received = 0;  // last words of launches
   double stop_at = 1e9, pause_at = 1e9, late_at = 1e9;
   double full_until = 0;  // the disk: launches that end before have not been able to write
   std::vector<std::vector<int>> cores;

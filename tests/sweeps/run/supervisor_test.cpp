@@ -23,7 +23,7 @@ TEST(Supervisor, StartsEachLaunchOnceAndNoMoreAtATimeThanThereAreSlots) {
 TEST(Supervisor, HearsWhatALaunchHasToldBeforeItsEnd) {
   World world(launches(3), slots(2));
   world.run();
-  EXPECT_EQ(world.heard, 3U);
+  EXPECT_EQ(world.received, 3U);
 }
 
 TEST(Supervisor, ALargeTeamTakesItsSlots) {
