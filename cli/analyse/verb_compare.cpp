@@ -113,7 +113,7 @@ int compare_verb(const Arguments& arguments) {
   if (line.has("json")) {
     print(comparison_json(listing, comparison, problem, staged));
   } else if (line.has("csv")) {
-    say_unshown(staged);
+    report_unshown(staged);
     Table table = comparison_csv_table(comparison);
     add_two_stage_columns(table, listing, comparison, staged);
     print(csv_of(table));

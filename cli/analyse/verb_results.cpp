@@ -68,8 +68,8 @@ std::string footnotes(const Listing& listing, const std::vector<std::size_t>& ce
 }
 
 /// Says on stderr that a filter leaves nothing. @return whether it does.
-bool says_no_match(const Listing& listing, const std::vector<std::size_t>& cells,
-                   const std::string& filter) {
+bool warns_of_no_match(const Listing& listing, const std::vector<std::size_t>& cells,
+                       const std::string& filter) {
   const bool none = cells.empty() && !filter.empty();
   if (none) log(LogLevel::Warning, no_match_text(listing, filter));
   return none;
@@ -77,7 +77,7 @@ bool says_no_match(const Listing& listing, const std::vector<std::size_t>& cells
 
 std::string listing_by_cell(const Listing& listing, const ResultsQuery& query, ResultsForm form) {
   const std::vector<std::size_t> cells = select_cells(listing, query);
-  if (says_no_match(listing, cells, query.filter) && form == ResultsForm::Text) return {};
+  if (warns_of_no_match(listing, cells, query.filter) && form == ResultsForm::Text) return {};
   const auto columns = resolve_columns(query.columns, query_names(listing));
   if (form == ResultsForm::Json) return results_json(listing, cells, columns);
   if (form == ResultsForm::Csv) {
@@ -101,7 +101,7 @@ std::string listing_by_cell(const Listing& listing, const ResultsQuery& query, R
 std::string listing_by_arm(const Listing& listing, const ResultsQuery& query, ResultsForm form,
                            const std::string& baseline, const std::vector<std::string>& allowed) {
   const std::vector<std::size_t> cells = select_cells(listing, {"", query.filter});
-  if (says_no_match(listing, cells, query.filter) && form == ResultsForm::Text) return {};
+  if (warns_of_no_match(listing, cells, query.filter) && form == ResultsForm::Text) return {};
   std::vector<std::string> columns = query.columns;
   if (form == ResultsForm::Text && columns.empty()) columns = {listing.metric};
   ArmComparison comparison =
@@ -112,7 +112,7 @@ std::string listing_by_arm(const Listing& listing, const ResultsQuery& query, Re
       two_stage_answers(listing, two_stage_question(comparison, cells, metrics, allowed));
   if (form == ResultsForm::Json) return arms_json(listing, comparison, metrics, staged);
   if (form == ResultsForm::Csv) {
-    say_unshown(staged);
+    report_unshown(staged);
     Table table = arms_csv_table(comparison, metrics);
     add_two_stage_columns(table, listing, comparison, metrics, staged);
     return csv_of(table);

@@ -70,8 +70,8 @@ std::string two_stage_report(const CommandLine& line, const std::filesystem::pat
   return two_stage_text(*listing, two_stage_answers(*listing, two_stage_question(*listing)));
 }
 
-void say_added_seeds(const CommandLine& line, const Sweep& sweep,
-                     const std::filesystem::path& store) {
+void report_added_seeds(const CommandLine& line, const Sweep& sweep,
+                        const std::filesystem::path& store) {
   const auto record = read_two_stage(store);
   if (!record) return;
   const Sweep own = load_sweep_of_file(line);
@@ -83,7 +83,7 @@ void say_added_seeds(const CommandLine& line, const Sweep& sweep,
                   sweep.seeds, own.seeds, own.file));
 }
 
-void say_unshown(const std::vector<TwoStageAnswer>& answers) {
+void report_unshown(const std::vector<TwoStageAnswer>& answers) {
   for (const TwoStageAnswer& answer : answers) {
     if (!answer.damage.empty()) log(LogLevel::Warning, answer.damage);
     if (!answer.not_shown.empty()) log(LogLevel::Info, answer.not_shown);

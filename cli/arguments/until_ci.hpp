@@ -32,11 +32,11 @@ std::string two_stage_report(const CommandLine& line, const std::filesystem::pat
 
 /// Says on stderr that the sweep has more seeds than its file, if a record of the store adds some.
 /// @param sweep  of load_sweep(line).
-void say_added_seeds(const CommandLine& line, const Sweep& sweep,
-                     const std::filesystem::path& store);
+void report_added_seeds(const CommandLine& line, const Sweep& sweep,
+                        const std::filesystem::path& store);
 
 /// On stderr, beside a table in CSV: why a record of the store says nothing in it.
-void say_unshown(const std::vector<TwoStageAnswer>& answers);
+void report_unshown(const std::vector<TwoStageAnswer>& answers);
 
 /// The values of --set, and the seeds of the sweep if a record of the store has added some.
 /// @param sweep  of load_sweep(line), which has them.

@@ -166,7 +166,7 @@ int plan_verb(const Arguments& arguments) {
   const std::int64_t teams = line.number_of("teams");
   const Sweep sweep = load_planned_sweep(line);
   const SimulationRequest simulation = simulation_of(line, sweep.run);
-  say_added_seeds(line, sweep, store_of(line, sweep));
+  report_added_seeds(line, sweep, store_of(line, sweep));
   return print_plan(sweep, store_of(line, sweep), teams, line.has("json"), simulation);
 }
 

@@ -136,7 +136,7 @@ int run_verb(const Arguments& arguments) {
                     "--dry-run, --only and a launcher (-j N makes several processes)");
   }
   if (staged && advance_two_stage(line, sweep, store)) sweep = load_sweep(line);
-  if (!staged && launcher_rank() == 0) say_added_seeds(line, sweep, store);
+  if (!staged && launcher_rank() == 0) report_added_seeds(line, sweep, store);
   chosen_cells(sweep, line.text_of("only"));  // refused here rather than by every rank
   if (dry) return print_plan(sweep, store, 1, line.has("json"));
 

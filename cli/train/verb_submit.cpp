@@ -163,7 +163,7 @@ int submit_verb(const Arguments& arguments) {
   if (staged && !dry && !test && advance_two_stage(line, sweep, folder)) {
     sweep = load_planned_sweep(line);
   }
-  if (!staged) say_added_seeds(line, sweep, folder);
+  if (!staged) report_added_seeds(line, sweep, folder);
   refuse_over_budget(sweep, folder);
   const SlurmClient slurm;
   if (!dry && !slurm.present()) {

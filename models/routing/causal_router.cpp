@@ -26,17 +26,17 @@ CausalRouter::CausalRouter(ParameterSource& source, const ModelOptions& o,
 at::Tensor CausalRouter::logits(const ModelOptions& o, const at::Tensor& x,
                                 at::Tensor* memory) const {
   const at::Tensor w = weight_.view({weight_.size(0), 2, o.width});
-  at::Tensor says;  // (E, B, T, 2) contributions to its own and the next token's logit
+  at::Tensor logits;  // (E, B, T, 2) contributions to its own and the next token's logit
   if (o.tdt.router_norm && !at::GradMode::is_enabled()) {
-    says = normed_products(NormKind::Rms, x, w, o.norm_eps);
+    logits = normed_products(NormKind::Rms, x, w, o.norm_eps);
   } else {
     at::Tensor now = o.tdt.router_detach_input ? x.detach() : x;
     if (o.tdt.router_norm) now = per_cell_norm(NormKind::Rms, now, {}, {}, o.norm_eps);
     // A product with one column is summed in another order when cells are fused.
-    says = (now.unsqueeze(-2) * w.unsqueeze(1).unsqueeze(1)).sum(-1);
+    logits = (now.unsqueeze(-2) * w.unsqueeze(1).unsqueeze(1)).sum(-1);
   }
-  const at::Tensor of_next = says.select(-1, 1);
-  at::Tensor out = says.select(-1, 0) + previous_tokens(of_next, memory ? *memory : at::Tensor());
+  const at::Tensor of_next = logits.select(-1, 1);
+  at::Tensor out = logits.select(-1, 0) + previous_tokens(of_next, memory ? *memory : at::Tensor());
   if (memory) *memory = of_next.narrow(2, of_next.size(2) - 1, 1);
   return bias_.defined() ? out + bias_.unsqueeze(-1) : out;
 }

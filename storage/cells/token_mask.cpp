@@ -14,8 +14,8 @@ constexpr std::size_t kTokensPerByte = 8;
 /// Positions in the window: what the cell says, within what the masks have room for.
 std::size_t mask_positions(const TableReader& reader, std::size_t room) {
   if (!reader.has("n_position")) return room;
-  const std::int64_t said = reader.read("n_position").integer(0);
-  return said > 0 ? std::min(room, static_cast<std::size_t>(said)) : room;
+  const std::int64_t recorded = reader.read("n_position").integer(0);
+  return recorded > 0 ? std::min(room, static_cast<std::size_t>(recorded)) : room;
 }
 
 }  // namespace

@@ -68,15 +68,15 @@ std::string cells_text(const Listing& listing, std::initializer_list<CellStatus>
 void refuse_broken_cells(const Listing& listing) {
   const std::string store = shell_word(listing.store);
   std::string out;
-  const auto say = [&](std::string_view how, const std::string& cells, const std::string& help) {
+  const auto add = [&](std::string_view how, const std::string& cells, const std::string& help) {
     if (!cells.empty()) out += fmt::format("\n  {}: {}: {}", how, cells, help);
   };
-  say("diverged", cells_text(listing, {CellStatus::Diverged}),
+  add("diverged", cells_text(listing, {CellStatus::Diverged}),
       "trained again, they diverge again: give their arm another learning rate or clipping "
       "(train.lr, train.clip) in the sweep file, or leave it out");
-  say("failed", cells_text(listing, {CellStatus::Failed, CellStatus::Oom}),
+  add("failed", cells_text(listing, {CellStatus::Failed, CellStatus::Oom}),
       fmt::format("depthgrid retry --failed {}, then the same command", store));
-  say("cancelled", cells_text(listing, {CellStatus::Cancelled}),
+  add("cancelled", cells_text(listing, {CellStatus::Cancelled}),
       fmt::format("depthgrid retry --class cancelled {}, then the same command", store));
   if (out.empty()) return;
   throw UserError(

@@ -56,7 +56,7 @@ constexpr std::string_view kOfTheNode[] = {"NCCL error",
 /// this one.
 constexpr std::string_view kOfMemory[] = {"oom_kill event", "oom-kill event", "Out Of Memory"};
 
-bool says_any(std::string_view text, std::span<const std::string_view> words) {
+bool contains_any(std::string_view text, std::span<const std::string_view> words) {
   return std::ranges::any_of(words,
                              [&](std::string_view word) { return text.find(word) != text.npos; });
 }
@@ -111,13 +111,13 @@ LaunchEnd end_of(int code, std::string_view tail, std::int64_t oom_kills) {
   const LaunchEnd end = known == std::end(kCodes) ? LaunchEnd::Crash : known->end;
   // Ranks that lose one to the system may report their connection to it first.
   const bool others = end == LaunchEnd::Killed || end == LaunchEnd::Infrastructure;
-  if (others && (oom_kills > 0 || says_any(tail, kOfMemory))) return LaunchEnd::OutOfMemory;
+  if (others && (oom_kills > 0 || contains_any(tail, kOfMemory))) return LaunchEnd::OutOfMemory;
   const bool own = end == LaunchEnd::Crash || end == LaunchEnd::Error;
   return own && names_the_node(tail) ? LaunchEnd::Infrastructure : end;
 }
 
 bool names_the_node(std::string_view text) {
-  return says_any(text, kOfTheNode);
+  return contains_any(text, kOfTheNode);
 }
 
 }  // namespace depthgrid

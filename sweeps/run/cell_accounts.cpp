@@ -275,23 +275,23 @@ void CellAccounts::add_commands(CellAccount& out, const CellSummary& cell) const
   const bool submitted = !submissions_.empty();
   const std::string go = (submitted ? "depthgrid submit " : "depthgrid run ") + file;
   const std::string retry = fmt::format("depthgrid retry {} {}", out.id, folder);
-  const auto say = [&out](std::string command) { out.commands.push_back(std::move(command)); };
-  if (out.answer == Running) say(fmt::format("depthgrid logs {} {} -f", out.id, folder));
+  const auto suggest = [&out](std::string command) { out.commands.push_back(std::move(command)); };
+  if (out.answer == Running) suggest(fmt::format("depthgrid logs {} {} -f", out.id, folder));
   if (out.answer == Queued) {
     const auto* const stuck = std::ranges::find(kStuck, out.task->reason, &StuckTask::reason);
     if (stuck == std::end(kStuck)) return;
-    say(fmt::format("{} {}", stuck->command, out.task->job));
-    if (stuck->anew) say(go);
+    suggest(fmt::format("{} {}", stuck->command, out.task->job));
+    if (stuck->anew) suggest(go);
   }
   if (out.answer == Failed && out.failure && left_out(out.failure->kept.report.host)) {
-    say(fmt::format("depthgrid retry --node {} {}", shell_word(out.failure->kept.report.host),
-                    folder));
+    suggest(fmt::format("depthgrid retry --node {} {}", shell_word(out.failure->kept.report.host),
+                        folder));
   }
   const bool refused = out.failure && out.failure->again && submitted;
-  if (out.answer == Cancelled || (out.answer == Failed && refused)) say(retry);
+  if (out.answer == Cancelled || (out.answer == Failed && refused)) suggest(retry);
   const bool goes = out.answer == Cancelled || out.answer == Failed || out.answer == Silent ||
                     out.answer == Pending || !cell.damage.empty();
-  if (goes) say(go);
+  if (goes) suggest(go);
 }
 
 std::vector<CellId> owned_elsewhere(const Store& store, const std::vector<CellId>& cells,

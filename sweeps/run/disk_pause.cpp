@@ -15,9 +15,9 @@ constexpr std::array<std::string_view, 2> kFull = {"No space left on device",
 
 /// A disk is full where that was said, or where no error of the system was: on a full disk a launch
 /// cannot write why it ended, either, and says nothing, or half of it.
-bool says_full(std::string_view words) {
-  const auto said = [words](std::string_view text) { return words.find(text) != words.npos; };
-  return std::ranges::any_of(kFull, said) || !(said("(errno ") || said("errno = "));
+bool means_full_disk(std::string_view words) {
+  const auto contains = [words](std::string_view text) { return words.find(text) != words.npos; };
+  return std::ranges::any_of(kFull, contains) || !(contains("(errno ") || contains("errno = "));
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ bool DiskPause::on(double now) const noexcept {
 }
 
 bool DiskPause::failed(std::string_view words, double now) {
-  if (!says_full(words) || wait_ <= 0) return false;
+  if (!means_full_disk(words) || wait_ <= 0) return false;
   if (!on(now)) since_ = now;
   last_ = now;
   tried(now);

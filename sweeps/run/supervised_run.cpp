@@ -173,7 +173,7 @@ class SweepBackend final : public SupervisorBackend {
     if (const auto why = slots_.spent_now()) display_.note(*why);
     return signals_.asked() || slots_.spent();
   }
-  void say(const std::string& line) override { display_.note(line); }
+  void notify(const std::string& line) override { display_.note(line); }
   void receive(const LiveEvent& event) override { display_.receive(event); }
   void record(SweepEvent event) override {
     if (event.kind == SweepEventKind::Stopping) event.signal = signals_.first();

@@ -105,7 +105,7 @@ bool Supervisor::start_one() {
 void Supervisor::end_with(ExitCode code, const std::string& why) {
   if (code_ == ExitCode::Done || code_ == ExitCode::Partial) {
     code_ = code;
-    if (!why.empty()) backend_.say(why);
+    if (!why.empty()) backend_.notify(why);
   }
   if (stopping_since_ >= 0) return;
   backend_.record(
@@ -138,7 +138,8 @@ ExitCode Supervisor::ended_with(ExitCode code) {
     try {
       keep_record(store_, record, leases_.fs());
     } catch (const StorageError& error) {
-      backend_.say(fmt::format("how launch {} ended is not recorded: {}", record.id, error.what()));
+      backend_.notify(
+          fmt::format("how launch {} ended is not recorded: {}", record.id, error.what()));
     }
   }
   return code;
@@ -150,7 +151,7 @@ bool Supervisor::waits_for_disk(const std::string& words) {
   const bool first = !disk_.on(now);
   if (!disk_.failed(words, now)) return false;
   if (first) {
-    backend_.say(
+    backend_.notify(
         fmt::format("the store has no room: no launch starts; one is tried every {:.0f} s, "
                     "for {} (retry.disk_wait). What was said:\n{}",
                     disk_.every(), clock_text(options_.disk_wait), words));
@@ -185,7 +186,7 @@ void Supervisor::watch() {
     const LifeSign sign = launch->process->life();
     const auto silent = launch->judge.observe(sign.beats, sign.phase, now);
     if (silent && !launch->hung) {
-      backend_.say(
+      backend_.notify(
           fmt::format("launch {} has given no sign of life for {} in phase '{}' (resources.hang): "
                       "it is ended as hung",
                       queue_[launch->index].id, clock_text(*silent), rule_of(sign.phase).name));

@@ -47,7 +47,7 @@ class SupervisorBackend {
                              const std::string& why) = 0;
 
   virtual bool stop_asked() = 0;
-  virtual void say(const std::string& line) = 0;
+  virtual void notify(const std::string& line) = 0;
   virtual void receive(const LiveEvent& /*event*/) {}
   virtual void record(SweepEvent /*event*/) {}  // what happened, for those who ask later
 

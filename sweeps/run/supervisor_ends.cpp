@@ -13,7 +13,7 @@ namespace depthgrid {
 namespace {
 
 /// The last line in which a rank has reported its peak, behind a colon; empty if none has.
-std::string said_of_memory(const std::string& words) {
+std::string peak_line(const std::string& words) {
   const std::size_t at = words.rfind(kOutOfMemoryWords);
   return at == words.npos ? "" : ": " + words.substr(at, words.find('\n', at) - at);
 }
@@ -92,17 +92,17 @@ void Supervisor::ended(Watched& launch, int code) {
 void Supervisor::try_again(std::size_t index, const LaunchRecord& record,
                            const RetryBook::Verdict& verdict) {
   if (splits(record)) {
-    backend_.say(fmt::format("launch {} of {} cells does not fit in memory: it is split", record.id,
-                             record.cells.size()));
+    backend_.notify(fmt::format("launch {} of {} cells does not fit in memory: it is split",
+                                record.id, record.cells.size()));
     replace(index, smaller_parts_of(queue_[index]), record, verdict.not_before);
   } else if (verdict.gives_up) {
     give_up(index, record, verdict);
   } else {
     queue_.give_back(index, verdict.not_before);
     const double pause = std::max(0.0, verdict.not_before - backend_.now());
-    backend_.say(fmt::format("launch {} of {} cells ended as {} after {}; again in {:.0f} s",
-                             record.id, record.cells.size(), end_text(record.end, record.code),
-                             clock_text(record.seconds), pause));
+    backend_.notify(fmt::format("launch {} of {} cells ended as {} after {}; again in {:.0f} s",
+                                record.id, record.cells.size(), end_text(record.end, record.code),
+                                clock_text(record.seconds), pause));
     backend_.record(again_event(record.id, record.end, verdict, pause));
   }
 }
@@ -119,8 +119,9 @@ void Supervisor::note_success(const LaunchPlan& plan) {
 
 void Supervisor::return_share(const SlotShare& share, LaunchEnd end) {
   for (const auto& [card, faults] : slots_.give_back(share, end == LaunchEnd::Infrastructure)) {
-    backend_.say(fmt::format("card {} of {} is left out: {} launches on it ended as infrastructure",
-                             card, options_.host, faults));
+    backend_.notify(
+        fmt::format("card {} of {} is left out: {} launches on it ended as infrastructure", card,
+                    options_.host, faults));
     backend_.record({.kind = SweepEventKind::CardLeftOut,
                      .node = options_.host,
                      .card = card,
@@ -138,7 +139,7 @@ void Supervisor::give_up(std::size_t index, const LaunchRecord& record,
         fmt::format("its launch ended as {} {} times without progress ({} retries are allowed)",
                     end, verdict.failures, verdict.allowed);
     // Its peak is in it.
-    if (record.end == LaunchEnd::OutOfMemory) why += said_of_memory(record.last_words);
+    if (record.end == LaunchEnd::OutOfMemory) why += peak_line(record.last_words);
     backend_.report_failed(queue_[index], record, why);
     backend_.record(given_up_event(record, verdict, why));
     queue_.give_up(index);
@@ -147,7 +148,7 @@ void Supervisor::give_up(std::size_t index, const LaunchRecord& record,
     if (options_.fail_fast) end_with(ExitCode::Partial, "--fail-fast: stopping");
     return;
   }
-  backend_.say(
+  backend_.notify(
       fmt::format("launch {} of {} cells ended as {} {} times without progress: {} launches "
                   "take its place, to find the cell",
                   record.id, record.cells.size(), end, verdict.failures, parts.size()));

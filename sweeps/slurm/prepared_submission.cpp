@@ -108,29 +108,29 @@ std::string withdraw_doubled(const std::string& id, const Store& store, const Sc
 
 /// Ends a submission of which sbatch was asked for this array and gave no answer: searches for it
 /// in the queue, and keeps its id. @throws UserError as `lost`, with what was taken.
-[[noreturn]] void say_what_was_taken(const UncertainSubmission& lost, Submission& submission,
-                                     SubmittedArray& array, const Store& store,
-                                     const Scheduler& slurm) {
+[[noreturn]] void report_taken(const UncertainSubmission& lost, Submission& submission,
+                               SubmittedArray& array, const Store& store, const Scheduler& slurm) {
   const std::vector<std::string> before = submission.jobs();
-  std::string said;
+  std::string report;
   try {
     for (const QueuedTask& task : slurm.queue()) {
       if (task.comment == array.comment) array.job = task.array;
     }
-    said = array.job.empty()
-               ? fmt::format("The queue shows no task of {}, which may still come", array.script)
-               : fmt::format("Slurm has taken {} all the same: array {}", array.script, array.job);
+    report =
+        array.job.empty()
+            ? fmt::format("The queue shows no task of {}, which may still come", array.script)
+            : fmt::format("Slurm has taken {} all the same: array {}", array.script, array.job);
   } catch (const UserError& e) {
     const std::string why = e.what();
-    said = fmt::format("Whether Slurm has taken {} is not known ({})", array.script,
-                       why.substr(0, why.find('\n')));
+    report = fmt::format("Whether Slurm has taken {} is not known ({})", array.script,
+                         why.substr(0, why.find('\n')));
   }
   keep_submission(store.root(), submission, store.fs());
-  if (!before.empty()) said += fmt::format("; before it, array {}", fmt::join(before, ", "));
+  if (!before.empty()) report += fmt::format("; before it, array {}", fmt::join(before, ", "));
   throw UserError(lost.code(),
                   fmt::format("{}\n{}. The same command goes on: it searches the queue first, and "
                               "submits what is missing",
-                              lost.what(), said));
+                              lost.what(), report));
 }
 
 /// Holds the tasks of all arrays to slurm.array_parallelism at a time. A scheduler limits one array
@@ -196,7 +196,7 @@ void submit_prepared(PreparedSubmission& prepared, const Store& store, const Sch
     try {
       array.job = slurm.submit(script, prepared.submission.words);
     } catch (const UncertainSubmission& lost) {
-      say_what_was_taken(lost, prepared.submission, array, store, slurm);
+      report_taken(lost, prepared.submission, array, store, slurm);
     }
     keep_submission(store.root(), prepared.submission, store.fs());
     if (deposed()) leave_to_others(prepared.submission, store, slurm);
@@ -205,18 +205,18 @@ void submit_prepared(PreparedSubmission& prepared, const Store& store, const Sch
 
 std::string test_prepared(PreparedSubmission& prepared, const Store& store,
                           const Scheduler& slurm) {
-  std::string said;
+  std::string report;
   const fs::path folder = submission_folder(store.root(), prepared.submission.id);
   try {
     hand_over(prepared, store, [&](const SubmittedArray&, const std::string& script) {
-      said += slurm.test(script, prepared.submission.words) + "\n";
+      report += slurm.test(script, prepared.submission.words) + "\n";
     });
   } catch (...) {
     store.fs().remove_all(folder);
     throw;
   }
   store.fs().remove_all(folder);
-  return said;
+  return report;
 }
 
 }  // namespace depthgrid

@@ -18,7 +18,7 @@ namespace {
 constexpr int kTries = 3;  // of commands that signals may end
 
 struct Cure {
-  std::string_view said, cure;
+  std::string_view message, cure;
 };
 constexpr std::string_view kTooMany =
     "as many tasks are in the queue as your account, its quality of service (MaxSubmitJobs) or the "
@@ -46,9 +46,9 @@ constexpr Cure kCures[] = {
     {"unrecognized option", "an option in slurm.extra or after -- is unknown here"},
 };
 
-std::string cure_for(const std::string& said) {
+std::string cure_for(const std::string& message) {
   for (const Cure& cure : kCures) {
-    if (said.find(cure.said) != said.npos) return fmt::format("\n{}", cure.cure);
+    if (message.find(cure.message) != message.npos) return fmt::format("\n{}", cure.cure);
   }
   return {};
 }
@@ -56,8 +56,8 @@ std::string cure_for(const std::string& said) {
 /// Never empty: a command that a signal has ended says nothing.
 std::string problem_of(const CommandAnswer& answer) {
   if (answer.late) return "Slurm does not answer";
-  const std::string said = without_blanks(answer.err + answer.out);
-  return said.empty() ? fmt::format("it ended with code {}", answer.code) : said;
+  const std::string message = without_blanks(answer.err + answer.out);
+  return message.empty() ? fmt::format("it ended with code {}", answer.code) : message;
 }
 
 /// What sbatch says where its request may have arrived, and the answer did not.
@@ -198,19 +198,19 @@ std::string SlurmClient::leave_out(const std::string& job,
   // counts.
   const std::vector<ShownTask> tasks = shown_tasks(shown(job).out);
   const auto has = [&](const ShownTask& task) { return task.left_out == wanted; };
-  const bool said = answer.code == 0 && !answer.late;
+  const bool answered = answer.code == 0 && !answer.late;
   const auto differs = [&](const ShownTask& task) { return task.waits && !has(task); };
-  const auto agrees = [&](const ShownTask& task) { return has(task) && (task.waits || said); };
+  const auto agrees = [&](const ShownTask& task) { return has(task) && (task.waits || message); };
   if (std::ranges::none_of(tasks, differs) && std::ranges::any_of(tasks, agrees)) return "";
-  return said ? "the task does not show ExcNodeList=" + wanted : problem_of(answer);
+  return answered ? "the task does not show ExcNodeList=" + wanted : problem_of(answer);
 }
 
 bool SlurmClient::ending(const std::string& job) const {
   const CommandAnswer answer = shown(job);
-  const auto says = [&](std::string_view state) {
+  const auto has_state = [&](std::string_view state) {
     return answer.out.find(state) != answer.out.npos;
   };
-  return says(" JobState=COMPLETING") || says(" JobState=CANCELLED");
+  return has_state(" JobState=COMPLETING") || has_state(" JobState=CANCELLED");
 }
 
 std::string SlurmClient::cancel(const std::vector<std::string>& jobs) const {

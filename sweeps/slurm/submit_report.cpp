@@ -33,7 +33,7 @@ std::size_t cell_count(const Submission& submission) {
 }  // namespace
 
 std::string submit_json(const PreparedSubmission& prepared, const MissingCells& missing,
-                        bool scripts, const std::string& said) {
+                        bool scripts, const std::string& answer) {
   SubmitJson arrays = SubmitJson::array();
   for (std::size_t i = 0; i < prepared.arrays.size(); ++i) {
     const SubmittedArray& array = prepared.submission.arrays[i];
@@ -57,7 +57,7 @@ std::string submit_json(const PreparedSubmission& prepared, const MissingCells& 
                  {"held", missing.count(CellNeed::Held)},
                  {"waiting", missing.count(CellNeed::Waits)},
                  {"arrays", arrays}};
-  if (!said.empty()) out["sbatch"] = said;
+  if (!answer.empty()) out["sbatch"] = answer;
   return json_text(out, 2) + "\n";
 }
 

@@ -14,6 +14,6 @@ std::string submit_text(const PreparedSubmission& prepared, const MissingCells& 
 /// The same as JSON, schema 1. @param scripts  with the text of each array's script.
 /// @param said  by sbatch, of a test; may be empty.
 std::string submit_json(const PreparedSubmission& prepared, const MissingCells& missing,
-                        bool scripts, const std::string& said);
+                        bool scripts, const std::string& answer);
 
 }  // namespace depthgrid

@@ -43,8 +43,8 @@ void report(const StructureAudit& audit, const AuditLevels& levels, const std::s
     made += c.verdict == AuditVerdict::Off ? 0 : 1;
     passed += c.verdict == AuditVerdict::Pass ? 1 : 0;
   }
-  progress.say(fmt::format("audit of {} ({}): {} of {} checks passed, {:.1f} s", alias,
-                           audit.structure, passed, made, audit.seconds));
+  progress.notify(fmt::format("audit of {} ({}): {} of {} checks passed, {:.1f} s", alias,
+                              audit.structure, passed, made, audit.seconds));
   const auto stops = blocking(audit, levels);
   for (const AuditResult& c : audit.checks) {
     if (c.verdict == AuditVerdict::Pass || c.verdict == AuditVerdict::Off) continue;
@@ -86,7 +86,7 @@ AuditPermit pass_audits(Collective& world, const Sweep& sweep, const std::vector
   const std::vector<std::size_t> rows = representatives(world, sweep, wanted);
   std::string waiting;  // said when the first check of a structure begins, if one is not known
   AuditService service(memory_bytes, false, [&] {
-    if (!waiting.empty()) progress.say(std::exchange(waiting, ""));
+    if (!waiting.empty()) progress.notify(std::exchange(waiting, ""));
     return stop_requested();
   });
   std::vector<StructureAudit> mine;

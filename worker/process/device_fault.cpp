@@ -51,12 +51,12 @@ DeviceFault device_fault_of(const std::exception& e) {
   if (const auto* const torch = dynamic_cast<const c10::AcceleratorError*>(&e)) {
     return of_cuda(torch->get_error_code());
   }
-  const std::string_view said(e.what());
+  const std::string_view message(e.what());
   const bool kernel = std::ranges::any_of(
-      kTextsOfKernels, [&](std::string_view text) { return said.find(text) != said.npos; });
+      kTextsOfKernels, [&](std::string_view text) { return message.find(text) != message.npos; });
   if (kernel) return DeviceFault::Kernel;
-  if (!names_the_node(said)) return DeviceFault::None;
-  const bool between = said.find("NCCL") != said.npos || said.find("nccl") != said.npos;
+  if (!names_the_node(message)) return DeviceFault::None;
+  const bool between = message.find("NCCL") != message.npos || message.find("nccl") != message.npos;
   return between ? DeviceFault::Link : DeviceFault::Node;
 }
 

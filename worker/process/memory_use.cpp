@@ -91,8 +91,8 @@ bool is_out_of_memory(const std::exception& e) {
     return cuda || (nccl && std::string_view(e.what()).find("out of memory") != std::string::npos);
   }
   const std::string_view text(e.what());
-  return std::ranges::any_of(kOutOfMemory,
-                             [&](std::string_view said) { return text.find(said) != text.npos; });
+  return std::ranges::any_of(
+      kOutOfMemory, [&](std::string_view message) { return text.find(message) != text.npos; });
 }
 
 }  // namespace depthgrid

@@ -139,7 +139,7 @@ void Progress::cell_diverged(std::size_t row, std::int64_t step) {
                      .text = fmt::format("diverged at step {}", step)});
 }
 
-void Progress::say(const std::string& line) {
+void Progress::notify(const std::string& line) {
   log_quietly(LogLevel::Info, line);
   const std::lock_guard lock(mutex_);
   outbox_.push_back({.kind = LiveKind::Note, .rank = options_.rank, .text = line});

@@ -67,7 +67,7 @@ class Progress {
   void cell_diverged(std::size_t row, std::int64_t step);
 
   /// A line that stays.
-  void say(const std::string& line);
+  void notify(const std::string& line);
 
   /// Shows what is left to show, gives the terminal back and ends the thread. The last rank to call
   /// it is the first one: the others must have closed theirs before.

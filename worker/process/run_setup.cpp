@@ -58,7 +58,7 @@ std::vector<RankGpus> seen_by_all(Collective& world, const RankGpus& mine) {
 }
 
 /// A run on the CPU of a machine that shows a GPU says why; of another machine, only its log does.
-void say_why_not(const GpuSearch& search, const Collective& world) {
+void report_why_not(const GpuSearch& search, const Collective& world) {
   if (world.rank() != 0) return;
   const std::string text = "no GPU is used: " + search.problem;
   if (search.shown) {
@@ -86,7 +86,7 @@ DeviceChoice choose_device(const CellConfig& run, Collective& world, int local_r
     }
   });
   if (!on_gpus) {
-    say_why_not(mine, world);
+    report_why_not(mine, world);
     return cpu;
   }
   const int index = device_for(mine.count, local_rank);

@@ -84,15 +84,15 @@ void JobRetry::fail(const SessionJob& job, const std::vector<std::int64_t>& gene
 bool JobRetry::again(const SessionJob& job) {
   const RetryBook::Verdict verdict = book_.ended(job.id, LaunchEnd::Error, false, 0);
   if (verdict.gives_up) return false;
-  run_.progress.say(fmt::format("job {}: an error; attempt {} of {} more (retry.error)", job.id,
-                                verdict.failures, verdict.allowed));
+  run_.progress.notify(fmt::format("job {}: an error; attempt {} of {} more (retry.error)", job.id,
+                                   verdict.failures, verdict.allowed));
   return true;
 }
 
 bool JobRetry::out_of_memory(const SessionJob& job, const std::vector<std::int64_t>& generations,
                              double peak) {
   if (job.rows.size() > 1) {
-    run_.progress.say("job " + job.id + " does not fit in memory: split in two");
+    run_.progress.notify("job " + job.id + " does not fit in memory: split in two");
     queue_.split(job.rows);
     return false;
   }
@@ -103,7 +103,7 @@ bool JobRetry::out_of_memory(const SessionJob& job, const std::vector<std::int64
     return false;
   }
   while (!book_.ended(job.id, LaunchEnd::OutOfMemory, false, 0).gives_up) {
-    run_.progress.say("job " + job.id + " does not fit in memory: retrying in a fresh process");
+    run_.progress.notify("job " + job.id + " does not fit in memory: retrying in a fresh process");
     const int code = train_apart(order_, cell, run_);
     if (code == static_cast<int>(ExitCode::TempFail)) return true;
     if (run_.store.completed(cell.id)) return false;

@@ -101,7 +101,7 @@ void publish_sweep(const RunOrder& order, Collective& world, const Sweep& sweep,
     const Growth growth = growth_of(sweep, store.root());
     const std::int64_t generation = publish_plan(store, sweep).generation;
     if (growth.done + growth.in_progress + growth.absent == 0) return;
-    progress.say(fmt::format("plan {} of the store: {}", generation, growth_text(growth)));
+    progress.notify(fmt::format("plan {} of the store: {}", generation, growth_text(growth)));
   });
 }
 
@@ -112,21 +112,22 @@ void begin_again(const RunOrder& order, Collective& world, const Sweep& sweep, c
     LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))},
                        store.fs());
     const FormerValues former(store, sweep);
-    if (const std::string note = former_names_note(store, sweep); !note.empty()) progress.say(note);
+    if (const std::string note = former_names_note(store, sweep); !note.empty())
+      progress.notify(note);
     for (const CellPlan& cell : sweep.cells) {
       if (!order.cells.empty() && std::ranges::find(order.cells, cell.id) == order.cells.end()) {
         continue;
       }
       if (const std::string why = former.of(cell.id); !why.empty()) {
         const std::filesystem::path earlier = set_records_aside(store, cell.id, leases);
-        progress.say(fmt::format("{}: {}; its files are in {} now, it is trained again", cell.alias,
-                                 why, earlier.filename().string()));
+        progress.notify(fmt::format("{}: {}; its files are in {} now, it is trained again",
+                                    cell.alias, why, earlier.filename().string()));
       }
       if (std::ranges::find(order.rerun, cell.id) == order.rerun.end()) continue;
       const auto earlier = set_result_aside(store, cell.id, leases);
-      progress.say(earlier ? fmt::format("{}: its files are in {} now; it is trained again",
-                                         cell.alias, earlier->string())
-                           : fmt::format("{}: it has no result yet", cell.alias));
+      progress.notify(earlier ? fmt::format("{}: its files are in {} now; it is trained again",
+                                            cell.alias, earlier->string())
+                              : fmt::format("{}: it has no result yet", cell.alias));
     }
   });
 }

@@ -43,14 +43,14 @@ std::vector<std::string> repeated_members(std::string_view line) {
 
 /// @param said  by the parser: "[json.exception.parse_error.101] parse error at line 1, column 7:
 ///              syntax error …".
-std::string not_json(std::string_view line, std::string_view said) {
+std::string not_json(std::string_view line, std::string_view message) {
   constexpr std::string_view kPlace = "parse error at line 1, ";
-  const std::size_t name = said.find("] ");
-  if (name != std::string_view::npos) said.remove_prefix(name + 2);
-  if (said.starts_with(kPlace)) said.remove_prefix(kPlace.size());
+  const std::size_t name = message.find("] ");
+  if (name != std::string_view::npos) message.remove_prefix(name + 2);
+  if (message.starts_with(kPlace)) message.remove_prefix(kPlace.size());
   const bool no_number =
       line.find("NaN") != std::string_view::npos || line.find("Infinity") != std::string_view::npos;
-  return fmt::format("not JSON: {}{}; the line begins {}", text_opening(said, 160),
+  return fmt::format("not JSON: {}{}; the line begins {}", text_opening(message, 160),
                      no_number ? " (NaN and Infinity are no numbers of JSON, nor of labels)" : "",
                      text_opening(line));
 }

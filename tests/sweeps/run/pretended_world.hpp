@@ -67,7 +67,7 @@ class PretendedWorld final : public SupervisorBackend {
   }
   bool runs_alone(std::int64_t ranks) const override { return alone(ranks); }
   bool stop_asked() override { return now_ >= stop_at; }
-  void say(const std::string& line) override { said += line + '\n'; }
+  void notify(const std::string& line) override { log += line + '\n'; }
   void receive(const LiveEvent&) override { ++received; }
   void record(SweepEvent event) override { recorded.push_back(std::move(event)); }
   double time_left() const override { return late_at - now_; }
@@ -77,14 +77,14 @@ class PretendedWorld final : public SupervisorBackend {
     }
     now_ += seconds;
     if (now_ > pause_at) now_ += 25, pause_at = 1e9;
-    ASSERT_LT(now_, 1e6) << "it never ends; said so far:\n" << said;
+    ASSERT_LT(now_, 1e6) << "it never ends; said so far:\n" << log;
   }
   bool inherit(const LaunchPlan& plan) override {
     return plan.id != haunted || now_ > haunted_until;
   }
   void report_failed(const LaunchPlan& plan, const LaunchRecord&, const std::string& why) override {
     aside.push_back(plan.id);
-    said += why + '\n';
+    log += why + '\n';
   }
   /// What happened, in order. A pause of the supervisor is one event, however long.
   struct Event {
@@ -99,7 +99,7 @@ class PretendedWorld final : public SupervisorBackend {
   double haunted_until = 0;
   std::string no_log_of;  // this launch's log cannot be opened
   std::vector<std::vector<std::string>> gpus;
-  std::string said;
+  std::string log;
   std::set<std::size_t> cancelled;  // rows
   std::size_t questions = 0;        // whether a cell is settled
   std::size_t most_at_once = 0;

@@ -57,7 +57,7 @@ TEST(SupervisorEvents, ALaunchBeginsFailsIsTriedAgainAndIsGivenUp) {
   EXPECT_EQ(given_up.failures, 2);
   EXPECT_EQ(given_up.budget, "retry.crash");
   EXPECT_EQ(given_up.cells, std::vector<std::string>{"0"});
-  EXPECT_NE(world.said.find(given_up.message), std::string::npos) << "as the report says";
+  EXPECT_NE(world.log.find(given_up.message), std::string::npos) << "as the report says";
 }
 
 TEST(SupervisorEvents, WhatDoesNotFitInMemoryIsSplit) {
@@ -67,7 +67,7 @@ TEST(SupervisorEvents, WhatDoesNotFitInMemoryIsSplit) {
   plan[0].jobs = {2};
   World world(plan, slots(1));
   world.plays("a", {{.seconds = 1, .code = 77, .settles = false}});
-  EXPECT_EQ(world.run(), ExitCode::Done) << world.said;
+  EXPECT_EQ(world.run(), ExitCode::Done) << world.log;
   const SweepEvent& split = first_of(world, SweepEventKind::LaunchSplit);
   EXPECT_EQ(split.end, "oom");
   EXPECT_EQ(split.parts, 2);
@@ -90,7 +90,7 @@ TEST(SupervisorEvents, ACardThatFailsTwiceAndAFullDiskAreToldOnce) {
   options.host = "n1";
   World cards(launches(6), options);
   cards.fails_on = "1";
-  EXPECT_EQ(cards.run(budgets_of(9)), ExitCode::Done) << cards.said;
+  EXPECT_EQ(cards.run(budgets_of(9)), ExitCode::Done) << cards.log;
   EXPECT_EQ(first_of(cards, SweepEventKind::CardLeftOut).card, "1");
   EXPECT_EQ(first_of(cards, SweepEventKind::CardLeftOut).node, "n1");
   EXPECT_EQ(first_of(cards, SweepEventKind::CardLeftOut).failures, 2);
@@ -99,7 +99,7 @@ TEST(SupervisorEvents, ACardThatFailsTwiceAndAFullDiskAreToldOnce) {
   options.disk_wait = 600;
   World disk(launches(4), options);
   disk.full_until = 100;
-  EXPECT_EQ(disk.run(), ExitCode::Done) << disk.said;
+  EXPECT_EQ(disk.run(), ExitCode::Done) << disk.log;
   EXPECT_NE(first_of(disk, SweepEventKind::DiskFull).message.find("No space left"),
             std::string::npos);
   EXPECT_EQ(std::ranges::count(disk.recorded, SweepEventKind::DiskFull, &SweepEvent::kind), 1);

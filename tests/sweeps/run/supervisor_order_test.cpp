@@ -87,7 +87,7 @@ TEST(SupervisorOrder, IsThatOfTheSimulation) {
     for (std::size_t i = 0; i < plan.jobs.size(); ++i) {
       world.plays(plan.jobs[i].id, {{.seconds = plan.seconds[i], .code = 0}});
     }
-    ASSERT_EQ(world.run(), ExitCode::Done) << world.said;
+    ASSERT_EQ(world.run(), ExitCode::Done) << world.log;
     expect_the_same_order(plan, slots, world.events);
     if (HasFatalFailure()) FAIL() << "seed " << seed;
   }

@@ -19,8 +19,8 @@ TEST(SupervisorRoom, WhileTheDiskIsFullOneLaunchIsTriedAfterTheOther) {
   World world(launches(4), options);
   world.full_until = 100;
   EXPECT_EQ(world.run(), ExitCode::Done);
-  EXPECT_NE(world.said.find("No space left on device"), std::string::npos);
-  EXPECT_NE(world.said.find("retry.disk_wait"), std::string::npos);
+  EXPECT_NE(world.log.find("No space left on device"), std::string::npos);
+  EXPECT_NE(world.log.find("retry.disk_wait"), std::string::npos);
   EXPECT_LE(world.started.size(), 2U + 5 + 4) << "two at first, then one every 20 s";
   EXPECT_TRUE(world.aside.empty()) << "no cell has failed";
 }
@@ -49,7 +49,7 @@ TEST(SupervisorRoom, ALaunchThatGetsOnEndsThePauseEvenIfItsRecordHasNoRoomThen) 
     disk.state().failing = disk.state().calls;
     disk.state().error = ENOSPC;
   };
-  EXPECT_EQ(world.run(), ExitCode::Done) << world.said;
+  EXPECT_EQ(world.run(), ExitCode::Done) << world.log;
   EXPECT_GT(world.now(), 310) << "a pause of its own, with all its time";
   EXPECT_EQ(records, 3) << "that of a, twice, and that of b";
   EXPECT_EQ(launch_records(world.folder()).size(), world.started.size());
@@ -69,7 +69,7 @@ TEST(SupervisorRoom, TheLastRecordIsTriedOnceMoreBeforeItLeaves) {
     disk.state().failing = disk.state().calls;
     disk.state().error = ENOSPC;
   };
-  EXPECT_EQ(world.run(), ExitCode::Done) << world.said;
+  EXPECT_EQ(world.run(), ExitCode::Done) << world.log;
   EXPECT_EQ(launch_records(world.folder()).size(), 1U);
 }
 
@@ -92,7 +92,7 @@ TEST(SupervisorRoom, NothingStartsWhenTheAllocationEndsTooSoon) {
   EXPECT_EQ(world.run(), ExitCode::TempFail);
   EXPECT_EQ(world.started, (std::vector<std::string>{"a", "b", "c", "d"}));
   EXPECT_TRUE(world.asked.empty()) << "those that run come to their end";
-  EXPECT_NE(world.said.find("ends too soon"), std::string::npos);
+  EXPECT_NE(world.log.find("ends too soon"), std::string::npos);
 }
 
 TEST(SupervisorRoom, EachLaunchHasCoresOfItsOwn) {

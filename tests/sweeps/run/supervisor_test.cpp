@@ -98,7 +98,7 @@ TEST(Supervisor, ALaunchOfSeveralJobsIsTakenApartUntilItsCulpritIsAlone) {
   for (const std::string& id : {std::string("a"), pair, poison}) world.plays(id, {crash});
   RetryOptions retries;
   retries.breaker_failures = 1;  // all of these are failures of one launch
-  EXPECT_EQ(world.run(retries), ExitCode::Partial) << world.said;
+  EXPECT_EQ(world.run(retries), ExitCode::Partial) << world.log;
   EXPECT_EQ(world.aside, std::vector<std::string>{poison});
   const auto times = [&](const std::string& id) { return std::ranges::count(world.started, id); };
   EXPECT_EQ(times("a"), 3) << "the first try and two more";
@@ -120,7 +120,7 @@ TEST(Supervisor, WhatDoesNotFitInMemoryIsHalvedAtOnceAndACellAloneIsTriedAgain) 
   for (const std::string& id : {std::string("a"), pair, large}) world.plays(id, {oom});
   RetryOptions retries;
   retries.budget = [](std::string_view) { return std::int64_t{1}; };
-  EXPECT_EQ(world.run(retries), ExitCode::Partial) << world.said;
+  EXPECT_EQ(world.run(retries), ExitCode::Partial) << world.log;
   EXPECT_EQ(world.aside, std::vector<std::string>{large});
   const auto times = [&](const std::string& id) { return std::ranges::count(world.started, id); };
   EXPECT_EQ(times("a"), 1);
@@ -143,7 +143,7 @@ TEST(Supervisor, ManyLaunchesThatDoNotFitAreNoBrokenMachine) {
   RetryOptions retries;
   retries.breaker_failures = 1;
   retries.stop_after_consecutive = 1;
-  EXPECT_EQ(world.run(retries), ExitCode::Done) << world.said;
+  EXPECT_EQ(world.run(retries), ExitCode::Done) << world.log;
 }
 
 TEST(Supervisor, AFaultOfTheNodeIsTriedAgain) {
@@ -153,7 +153,7 @@ TEST(Supervisor, AFaultOfTheNodeIsTriedAgain) {
   retries.budget = [](std::string_view leaf) {
     return std::int64_t{leaf == "retry.infrastructure" ? 1 : 0};
   };
-  EXPECT_EQ(world.run(retries), ExitCode::Done) << world.said;
+  EXPECT_EQ(world.run(retries), ExitCode::Done) << world.log;
 }
 
 TEST(Supervisor, ProgressFillsTheBudgetAgain) {
@@ -178,9 +178,9 @@ TEST(Supervisor, ACardThatFailsTwiceGetsNoMoreLaunches) {
   RetryOptions retries;
   retries.budget = [](std::string_view) { return std::int64_t{9}; };
   retries.backoff = 0.1;
-  EXPECT_EQ(world.run(retries), ExitCode::Done) << world.said;
+  EXPECT_EQ(world.run(retries), ExitCode::Done) << world.log;
   EXPECT_EQ(std::ranges::count(world.gpus, std::vector<std::string>{"1"}), 2);
-  EXPECT_NE(world.said.find("card 1 of"), std::string::npos) << world.said;
+  EXPECT_NE(world.log.find("card 1 of"), std::string::npos) << world.log;
 }
 
 TEST(Supervisor, WithoutACardLeftItStopsAndLeavesTheCellsPending) {
@@ -192,7 +192,7 @@ TEST(Supervisor, WithoutACardLeftItStopsAndLeavesTheCellsPending) {
   RetryOptions retries;
   retries.budget = [](std::string_view) { return std::int64_t{9}; };
   retries.backoff = 0.1;
-  EXPECT_EQ(world.run(retries), ExitCode::TempFail) << world.said;
+  EXPECT_EQ(world.run(retries), ExitCode::TempFail) << world.log;
   EXPECT_TRUE(world.aside.empty());
 }
 
@@ -210,9 +210,9 @@ TEST(Supervisor, ATeamThatIsTooLargeForTheCardsLeftStopsItWithCellsPending) {
   RetryOptions retries;
   retries.budget = [](std::string_view) { return std::int64_t{9}; };
   retries.backoff = 0.1;
-  EXPECT_EQ(world.run(retries), ExitCode::TempFail) << world.said;
-  EXPECT_NE(world.said.find("a launch of 2 ranks is left, and only 1 cards"), std::string::npos)
-      << world.said;
+  EXPECT_EQ(world.run(retries), ExitCode::TempFail) << world.log;
+  EXPECT_NE(world.log.find("a launch of 2 ranks is left, and only 1 cards"), std::string::npos)
+      << world.log;
   EXPECT_TRUE(world.aside.empty());
   EXPECT_EQ(world.count_settled(), 5U) << "what fits the other card has been trained";
 }
@@ -226,10 +226,10 @@ TEST(Supervisor, ACellThatFitsNowhereIsSetAsideWithItsPeak) {
                              "frame #0: of out of memory\n"}});
   RetryOptions retries;
   retries.budget = [](std::string_view) { return std::int64_t{1}; };
-  EXPECT_EQ(world.run(retries), ExitCode::Partial) << world.said;
-  EXPECT_NE(world.said.find("are allowed): out of memory; peak of this rank 120 MB; no 8 bytes\n"),
+  EXPECT_EQ(world.run(retries), ExitCode::Partial) << world.log;
+  EXPECT_NE(world.log.find("are allowed): out of memory; peak of this rank 120 MB; no 8 bytes\n"),
             std::string::npos)
-      << world.said;
+      << world.log;
 }
 
 TEST(Supervisor, APauseOfItsOwnIsNoSilenceOfItsLaunches) {
@@ -238,7 +238,7 @@ TEST(Supervisor, APauseOfItsOwnIsNoSilenceOfItsLaunches) {
   World world(launches(1), options);
   world.plays("a", {{.seconds = 30}});
   world.pause_at = 2;  // for 25 s
-  EXPECT_EQ(world.run(), ExitCode::Done) << world.said;
+  EXPECT_EQ(world.run(), ExitCode::Done) << world.log;
   EXPECT_EQ(world.started.size(), 1U);
 }
 
@@ -250,7 +250,7 @@ TEST(Supervisor, ABrokenMachineStopsItself) {
   RetryOptions retries;
   retries.breaker_failures = 5;
   EXPECT_EQ(world.run(retries), ExitCode::Failed);
-  EXPECT_NE(world.said.find("retry.breaker_failures = 5"), std::string::npos) << world.said;
+  EXPECT_NE(world.log.find("retry.breaker_failures = 5"), std::string::npos) << world.log;
   EXPECT_LE(world.started.size(), 8U);
 }
 
@@ -259,9 +259,9 @@ TEST(Supervisor, LaunchesInARowThatFailForGoodStopIt) {
   for (const char* id : {"a", "b", "d", "e", "f"}) world.plays(id, {{.seconds = 1, .code = 4}});
   RetryOptions retries;
   retries.stop_after_consecutive = 2;
-  EXPECT_EQ(world.run(retries), ExitCode::Failed) << world.said;
+  EXPECT_EQ(world.run(retries), ExitCode::Failed) << world.log;
   EXPECT_EQ(world.started, (std::vector<std::string>{"a", "b"}));
-  EXPECT_NE(world.said.find("retry.stop_after_consecutive = 2"), std::string::npos) << world.said;
+  EXPECT_NE(world.log.find("retry.stop_after_consecutive = 2"), std::string::npos) << world.log;
   retries.stop_after_consecutive = 3;
   World interrupted(launches(6), slots(1));
   for (const char* id : {"a", "b", "d", "e"}) interrupted.plays(id, {{.seconds = 1, .code = 4}});
@@ -276,7 +276,7 @@ TEST(Supervisor, AnErrorIsTriedAsOftenAsItsOwnBudgetSays) {
   retries.budget = [](std::string_view leaf) {
     return std::int64_t{leaf == "retry.error" ? 0 : 5};
   };
-  EXPECT_EQ(world.run(retries), ExitCode::Partial) << world.said;
+  EXPECT_EQ(world.run(retries), ExitCode::Partial) << world.log;
   EXPECT_EQ(std::ranges::count(world.started, "a"), 1);
   EXPECT_EQ(world.aside, std::vector<std::string>{"a"});
 }
@@ -310,7 +310,7 @@ TEST(Supervisor, WhenARecordCannotBeKeptTheOtherLaunchesStopWithTheirCheckpoints
   EXPECT_EQ(world.started.size(), 3U);
   EXPECT_EQ(world.asked, (std::vector<std::string>{"b", "c"}));
   EXPECT_TRUE(world.killed.empty());
-  EXPECT_NE(world.said.find("launches/a"), std::string::npos) << world.said;
+  EXPECT_NE(world.log.find("launches/a"), std::string::npos) << world.log;
   EXPECT_EQ(launch_records(world.folder()).size(), 2U) << "of b and c, which were stopped";
 }
 
@@ -339,7 +339,7 @@ TEST(Supervisor, WhatGivesSignsOfLifeMayTakeLong) {
   options.hang = 1;
   World world(launches(1), options);
   world.plays("a", {{.seconds = 500, .lives = true}});
-  EXPECT_EQ(world.run(), ExitCode::Done) << world.said;
+  EXPECT_EQ(world.run(), ExitCode::Done) << world.log;
   EXPECT_EQ(world.started.size(), 1U);
 }
 

@@ -54,7 +54,7 @@ TEST(Progress, TheFirstRankWritesTheRecordsOfAll) {
     Progress first(options(0), two_cells());
     Progress second(options(1), two_cells());
     train(second, "other", 1);
-    second.say("a note");
+    second.notify("a note");
     second.close();
     train(first, "own", 0);
     first.close();
@@ -103,7 +103,7 @@ TEST(Progress, IntoAFileGoesOneLineAtTheEndAndEveryNote) {
         {.style = DisplayStyle::Plain, .has_result = [](std::size_t) { return true; }},
         two_cells());
     train(progress, "j", 0);
-    progress.say("split in two \x1b[31m");
+    progress.notify("split in two \x1b[31m");
   }
   EXPECT_EQ(::testing::internal::GetCapturedStderr(),
             "depthgrid: split in two \\x1b[31m\n"
