@@ -91,7 +91,7 @@ class Child {
 class ChildProcess final : public Child {
  public:
   /// @throws StartError (BadConfig) if the program cannot be started; StorageError if a file cannot
-  ///         be opened; Error if the system has no room for a process or a pipe.
+  ///         be opened; Error if the system has no resources for a process or a pipe.
   explicit ChildProcess(const ChildSpec& spec);
   /// Calls end().
   ~ChildProcess() override;

@@ -36,8 +36,8 @@ Tried<std::string> read_from(OpenFile& file, std::uint64_t at) {
   while (true) {
     const std::size_t before = out.value.size();
     out.value.resize(before + kPiece);
-    const auto room = std::as_writable_bytes(std::span(out.value)).subspan(before);
-    const auto [read, error] = file.read_at(room, at + before);
+    const auto buffer = std::as_writable_bytes(std::span(out.value)).subspan(before);
+    const auto [read, error] = file.read_at(buffer, at + before);
     out.value.resize(before + read);
     if (error == EINTR) continue;
     if (error != 0 || read == 0) {
@@ -104,11 +104,11 @@ fs::path absolute_path(const fs::path& path) {
 }
 
 std::string user_name(std::uint32_t id) {
-  std::array<char, 4096> room{};
+  std::array<char, 4096> buffer{};
   passwd user{};
   passwd* found = nullptr;
   const bool known =
-      getpwuid_r(id, &user, room.data(), room.size(), &found) == 0 && found != nullptr;
+      getpwuid_r(id, &user, buffer.data(), buffer.size(), &found) == 0 && found != nullptr;
   return known ? fmt::format("{} (uid {})", found->pw_name, id) : fmt::format("uid {}", id);
 }
 

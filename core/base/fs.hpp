@@ -81,8 +81,8 @@ class OpenFile {
   /// At the place reached so far, or at the end. @return bytes written, perhaps fewer than given.
   virtual Tried<std::size_t> write(std::span<const std::byte> bytes) = 0;
   virtual Tried<std::size_t> write_at(std::span<const std::byte> bytes, std::uint64_t at) = 0;
-  /// @return bytes read, perhaps fewer than there is room for; 0 at the end.
-  virtual Tried<std::size_t> read_at(std::span<std::byte> room, std::uint64_t at) = 0;
+  /// @return bytes read, perhaps fewer than fit; 0 at the end.
+  virtual Tried<std::size_t> read_at(std::span<std::byte> buffer, std::uint64_t at) = 0;
   virtual int sync() = 0;       // fsync
   virtual int sync_data() = 0;  // fdatasync
   virtual Tried<FileFacts> facts() = 0;

@@ -87,8 +87,8 @@ class RealFile final : public OpenFile {
   Tried<std::size_t> write_at(std::span<const std::byte> bytes, std::uint64_t at) override {
     return moved(pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(at)));
   }
-  Tried<std::size_t> read_at(std::span<std::byte> room, std::uint64_t at) override {
-    return moved(pread(fd_.get(), room.data(), room.size(), static_cast<off_t>(at)));
+  Tried<std::size_t> read_at(std::span<std::byte> buffer, std::uint64_t at) override {
+    return moved(pread(fd_.get(), buffer.data(), buffer.size(), static_cast<off_t>(at)));
   }
   int sync() override { return errno_if(fsync(fd_.get()) != 0); }
   int sync_data() override { return errno_if(fdatasync(fd_.get()) != 0); }

@@ -11,7 +11,7 @@ inline constexpr int kKernelGroups = 17;
 
 inline constexpr int kKernelMoments = 4;
 inline constexpr int kKernelScalars = 8;
-inline constexpr int kRateFloats = 16;  ///< room for an optimiser's rates of one (cell, group)
+inline constexpr int kRateFloats = 16;  ///< space for an optimiser's rates of one (cell, group)
 
 /// One block of SegmentTable in device memory.
 struct DeviceBlock {

@@ -106,7 +106,7 @@ void Decoder::restart() {
   rows_ = 0;
 }
 
-std::int64_t Decoder::room() const {
+std::int64_t Decoder::remaining() const {
   const ModelOptions& o = model_.options();
   if (o.positions != Positions::Learned) return std::numeric_limits<std::int64_t>::max();
   return o.max_tokens - length_;

@@ -45,14 +45,14 @@ class Decoder {
   /// Feeds the next tokens of every sequence.
   /// @param tokens  (E, B, T) int64, T >= 1; E and B as in the first call.
   /// @return        (E, B, T, C) states before the readout: see Model::readout().
-  /// @throws ShapeError if learned positions end before the last token: see room().
+  /// @throws ShapeError if learned positions end before the last token: see remaining().
   at::Tensor advance(const at::Tensor& tokens);
 
   /// Tokens of each sequence so far.
   std::int64_t length() const noexcept { return length_; }
 
   /// Number of tokens that may still follow; only learned positions limit it.
-  std::int64_t room() const;
+  std::int64_t remaining() const;
 
   /// Forgets all tokens, but keeps the weights.
   void restart();

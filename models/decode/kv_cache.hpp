@@ -29,7 +29,7 @@ class KvCache {
   std::int64_t bytes() const;
 
  private:
-  /// Makes room for `tokens` more in each of R rows. @throws ShapeError if R has changed.
+  /// Reserves space for `tokens` more in each of R rows. @throws ShapeError if R has changed.
   void reserve(std::int64_t rows, std::int64_t heads, std::int64_t channels, std::int64_t tokens,
                const at::TensorOptions& like);
   /// One token per row, in float on the CPU: one kernel instead of some forty operations.

@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::size_t kTokensPerByte = 8;
 
-/// Positions in the window: what the cell says, within what the masks have room for.
-std::size_t mask_positions(const TableReader& reader, std::size_t room) {
-  if (!reader.has("n_position")) return room;
+/// Positions in the window: what the cell says, within the capacity of the masks.
+std::size_t mask_positions(const TableReader& reader, std::size_t capacity) {
+  if (!reader.has("n_position")) return capacity;
   const std::int64_t recorded = reader.read("n_position").integer(0);
-  return recorded > 0 ? std::min(room, static_cast<std::size_t>(recorded)) : room;
+  return recorded > 0 ? std::min(capacity, static_cast<std::size_t>(recorded)) : capacity;
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ std::vector<std::byte> seal_block(const SealInfo& info) {
 }
 
 void seal_image(std::span<std::byte> file, std::int64_t generation) {
-  if (file.size() < kSealBytes) throw Error("seal_image: no room for a seal");
+  if (file.size() < kSealBytes) throw Error("seal_image: no space for a seal");
   const std::span<const std::byte> rest = file.subspan(kSealBytes);
   std::ranges::copy(seal_block({generation, rest.size(), sha256(rest)}), file.begin());
 }

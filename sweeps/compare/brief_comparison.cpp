@@ -207,8 +207,8 @@ std::string brief_comparison(const Listing& listing, const Comparison& by_arm,
   const bool any =
       std::ranges::any_of(table.rows, [](const ComparedRow& row) { return row.all.n > 0; });
   if (table.rows.size() < 2 || !any) return {};
-  const auto room = static_cast<std::size_t>(std::max(0, size.rows - kOtherLines));
-  const std::vector<const ComparedRow*> rows = shown_rows(table, std::max(kFewestArms, room));
+  const auto lines = static_cast<std::size_t>(std::max(0, size.rows - kOtherLines));
+  const std::vector<const ComparedRow*> rows = shown_rows(table, std::max(kFewestArms, lines));
   std::string text =
       fitted_table(by_arm, rows, static_cast<std::size_t>(std::max(1, size.columns)));
   if (rows.size() < table.rows.size()) {

@@ -21,8 +21,8 @@ namespace {
 
 constexpr double kPollSeconds = 0.5;  // files are read for it
 constexpr int kHighestSignal = 64;
-constexpr std::uint64_t kLeastRoom = 1 << 20;  // bytes, of a folder of sessions
-constexpr int kCannotLoad = 127;               // of the loader, which lacks a library here
+constexpr std::uint64_t kLeastSpace = 1 << 20;  // bytes, of a folder of sessions
+constexpr int kCannotLoad = 127;                // of the loader, which lacks a library here
 constexpr const char* kSessions = "OMPI_MCA_orte_tmpdir_base";
 
 /// Where mpirun and its ranks keep their files, for this launch alone: by default those of all
@@ -86,7 +86,7 @@ std::optional<int> LaunchProcess::poll() {
   if (!disk_.is_file(note_)) {
     if (kind_ == LauncherKind::Direct && *code == kCannotLoad) cause_ = "library";
     if (kind_ == LauncherKind::Direct || !is_of_launcher(*code)) return code;
-    if (const std::string full = without_room(); !full.empty()) {
+    if (const std::string full = lack_of_space(); !full.empty()) {
       put_loose_text(log_, full, OpenHow::Append, disk_);
       return static_cast<int>(ExitCode::CantCreate);
     }
@@ -106,12 +106,12 @@ std::optional<int> LaunchProcess::poll() {
   return *code > 128 ? noted : code;
 }
 
-/// Why the launcher had no room for its own files; empty if it had.
-std::string LaunchProcess::without_room() const {
+/// Why the launcher had no space for its own files; empty if it had.
+std::string LaunchProcess::lack_of_space() const {
   if (!sessions_) return {};
   const Tried<DiskSpace> space = disk_.space(sessions_->path());
   if (!space ||
-      (space.value.bytes >= kLeastRoom && (!space.value.counts_files || space.value.files > 0))) {
+      (space.value.bytes >= kLeastSpace && (!space.value.counts_files || space.value.files > 0))) {
     return {};
   }
   return fmt::format(

@@ -47,7 +47,7 @@ class LaunchProcess final : public RunningLaunch {
   LifeSign life() override { return life_; }
 
  private:
-  std::string without_room() const;
+  std::string lack_of_space() const;
 
   std::filesystem::path note_;
   const Fs& disk_;

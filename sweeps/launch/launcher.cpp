@@ -42,11 +42,11 @@ LauncherKind kind_for(const LaunchPlace& place, std::int64_t ranks) {
 
 /// Nodes that a launch needs, by cards if it has them, else by cores.
 std::int64_t nodes_for(const LaunchPlace& place, std::int64_t ranks, bool on_cards) {
-  const std::int64_t room = on_cards
-                                ? place.cards_per_node
-                                : place.cores_per_node / std::max<std::int64_t>(1, place.threads);
-  if (room < 1) return std::min(ranks, place.nodes);
-  return std::clamp<std::int64_t>((ranks + room - 1) / room, 1, place.nodes);
+  const std::int64_t capacity =
+      on_cards ? place.cards_per_node
+               : place.cores_per_node / std::max<std::int64_t>(1, place.threads);
+  if (capacity < 1) return std::min(ranks, place.nodes);
+  return std::clamp<std::int64_t>((ranks + capacity - 1) / capacity, 1, place.nodes);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ enum class SweepEventKind : std::uint8_t {
   CardLeftOut,      // no launch gets it any more
   NodeLeftOut,      // likewise
   NodeReadmitted,   // by a user
-  DiskFull,         // the store has no room: launches wait
+  DiskFull,         // the store's disk is full: launches wait
   Stopping,         // launches are asked to write their checkpoints
   TaskRequeued,     // it goes back into Slurm's queue
   TaskNotRequeued,  // it was stopped, and does not

@@ -86,9 +86,9 @@ std::string job_line(const LiveJob& job, std::size_t widest, std::size_t width) 
     }
   }
   const std::size_t used = display_width(state) + 4;
-  const std::size_t room = std::min(widest, width > used ? width - used : 0);
-  const std::string name = clipped(label, room);
-  const std::string pad(room - std::min(room, display_width(name)), ' ');
+  const std::size_t space = std::min(widest, width > used ? width - used : 0);
+  const std::string name = clipped(label, space);
+  const std::string pad(space - std::min(space, display_width(name)), ' ');
   return clipped("  " + name + pad + "  " + state, width);
 }
 
@@ -132,15 +132,15 @@ std::vector<std::string> live_lines(const LiveView& view, int columns, int rows)
     news.push_back(clipped("  " + counted_news(view) + " in all", width));
   }
 
-  const std::size_t room = most - std::min(most, out.size() + news.size());
-  const bool all = view.jobs.size() <= room;
-  const std::size_t shown = all ? view.jobs.size() : room - std::min<std::size_t>(room, 1);
+  const std::size_t space = most - std::min(most, out.size() + news.size());
+  const bool all = view.jobs.size() <= space;
+  const std::size_t shown = all ? view.jobs.size() : space - std::min<std::size_t>(space, 1);
   std::size_t widest = 0;
   for (std::size_t i = 0; i < shown; ++i) {
     widest = std::max(widest, display_width(printable(view.jobs[i].label)));
   }
   for (std::size_t i = 0; i < shown; ++i) out.push_back(job_line(view.jobs[i], widest, width));
-  if (!all && room > 0) {
+  if (!all && space > 0) {
     out.push_back(clipped(fmt::format("  … and {} more jobs", view.jobs.size() - shown), width));
   }
   out.insert(out.end(), news.begin(), news.end());

@@ -35,14 +35,14 @@ std::string band_plot(const BandPlotData& data, const ChartText& text) {
     labels.push_back({.text = curve.label, .series = curve.series});
   }
   if (curves.empty()) return chart_without_data(text);
-  PlotArea area = {.top = y_label_room(text.y_label)};
+  PlotArea area = {.top = y_label_space(text.y_label)};
   area.bottom = area.top + std::max(kBandPlotHeight, end_label_height(labels.size()));
-  area.right = kChartWidth - end_label_room(labels);
+  area.right = kChartWidth - end_label_space(labels);
   const ChartAxis y = chart_axis(ys, data.y_scale, area.bottom, area.top, 45);
-  area.left = y_axis_room(y);
+  area.left = y_axis_space(y);
   const ChartAxis x = chart_axis(xs, data.x_scale, area.left, area.right, 60);
   const std::size_t most_points = points_of_a_line(data, curves.size());
-  SvgWriter svg(text, kChartWidth, area.bottom + x_axis_room(text.x_label));
+  SvgWriter svg(text, kChartWidth, area.bottom + x_axis_space(text.x_label));
   draw_x_axis(svg, area, x, text.x_label);
   draw_y_axis(svg, area, y, text.y_label);
   draw_zero_y(svg, area, y);

@@ -76,13 +76,13 @@ std::string bar_spectrum(const BarSpectrumData& data, const ChartText& text) {
   }
   const auto missing = static_cast<std::size_t>(std::ranges::count_if(
       data.values, [](double v) { return !can_be_drawn(v, AxisScale::Linear); }));
-  PlotArea area = {.top = y_label_room(text.y_label), .right = kChartWidth - 16};
+  PlotArea area = {.top = y_label_space(text.y_label), .right = kChartWidth - 16};
   area.bottom = area.top + kSpectrumHeight;
   const ChartAxis y =
       chart_axis(spectrum_range(data, text), AxisScale::Linear, area.bottom, area.top, 45);
-  area.left = y_axis_room(y);
+  area.left = y_axis_space(y);
   const double slot = (area.right - area.left) / static_cast<double>(data.values.size());
-  const double note_at = area.bottom + x_axis_room(text.x_label);
+  const double note_at = area.bottom + x_axis_space(text.x_label);
   SvgWriter svg(text, kChartWidth, note_at + (missing > 0 ? 24 : 0));
   draw_y_axis(svg, area, y, text.y_label);
   svg.open("g", {{"class", series_class(data.series)}});
@@ -93,7 +93,7 @@ std::string bar_spectrum(const BarSpectrumData& data, const ChartText& text) {
   draw_indices(svg, data, area, slot);
   if (!text.x_label.empty()) {
     draw_label(svg, (area.left + area.right) / 2, note_at - 12, text.x_label,
-               {.anchor = TextAnchor::Middle, .room = area.right - area.left});
+               {.anchor = TextAnchor::Middle, .space = area.right - area.left});
   }
   if (missing > 0) {
     draw_label(svg, 12, note_at + 10, omission_note(missing),

@@ -12,7 +12,7 @@
 namespace depthgrid {
 namespace {
 
-constexpr double kSameWidth = 1e-6;   // what a room that was computed from a width may have lost
+constexpr double kSameWidth = 1e-6;   // what a space that was computed from a width may have lost
 constexpr double kOtherGlyph = 0.62;  // em per column of a terminal: digits, accents, Greek
 
 /// Width of an ASCII letter in em: three classes are within a tenth of Arial, Roboto and DejaVu
@@ -59,15 +59,15 @@ double chart_text_width(std::string_view text, double font) {
   return font * (em + kOtherGlyph * static_cast<double>(display_width(others)));
 }
 
-std::string cut_to_width(std::string_view text, double room, double font) {
+std::string cut_to_width(std::string_view text, double space, double font) {
   std::string line = chart_line(text);
-  room += kSameWidth;
-  if (chart_text_width(line, font) <= room) return line;
+  space += kSameWidth;
+  if (chart_text_width(line, font) <= space) return line;
   const double narrowest = 0.38 * font;  // no more columns than this can fit
-  const auto most = static_cast<std::size_t>(std::max(0.0, room) / narrowest) + 1;
+  const auto most = static_cast<std::size_t>(std::max(0.0, space) / narrowest) + 1;
   for (std::size_t columns = std::min(most, display_width(line)); columns > 1; --columns) {
     std::string out = clipped(line, columns);
-    if (chart_text_width(out, font) <= room) return out;
+    if (chart_text_width(out, font) <= space) return out;
   }
   return "…";
 }

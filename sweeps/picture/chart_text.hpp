@@ -5,7 +5,7 @@
 
 namespace depthgrid {
 
-// Texts of a chart, and how much room they take. A static picture cannot ask a font: widths are
+// Texts of a chart, and how much space they take. A static picture cannot ask a font: widths are
 // estimates for a sans-serif face, on the wide side, in units of the viewBox (720 of them are the
 // width of every chart).
 
@@ -29,8 +29,8 @@ std::string chart_line(std::string_view text);
 /// Estimated width of one line.
 double chart_text_width(std::string_view text, double font);
 
-/// The line if it fits in `room`, else its beginning and its end around "…"; at least "…".
-std::string cut_to_width(std::string_view text, double room, double font);
+/// The line if it fits in `space`, else its beginning and its end around "…"; at least "…".
+std::string cut_to_width(std::string_view text, double space, double font);
 
 /// Up to four significant digits: 0.0123, 1.5e-7; "–" for NaN, "∞" and "-∞".
 std::string chart_number(double number);

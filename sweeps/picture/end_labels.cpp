@@ -8,7 +8,7 @@
 namespace depthgrid {
 namespace {
 
-constexpr double kLeaderRoom = 22, kEndMargin = 8, kMostEndLabel = 170;
+constexpr double kLeaderSpace = 22, kEndMargin = 8, kMostEndLabel = 170;
 
 /// Neighbours that share one value: their mean.
 struct LabelPool {
@@ -35,21 +35,21 @@ std::vector<double> spread_apart(std::span<const double> wanted, double distance
     }
   }
   std::vector<double> out(wanted.size());
-  const double room = high - static_cast<double>(wanted.size()) * distance + distance;
+  const double space = high - static_cast<double>(wanted.size()) * distance + distance;
   std::size_t i = 0;
   for (const LabelPool& pool : pools) {
-    const double place = std::max(low, std::min(pool.mean(), room));
+    const double place = std::max(low, std::min(pool.mean(), space));
     for (std::size_t k = 0; k < pool.count; ++k, ++i)
       out[order[i]] = place + static_cast<double>(i) * distance;
   }
   return out;
 }
 
-double end_label_room(std::span<const EndLabel> labels) {
+double end_label_space(std::span<const EndLabel> labels) {
   double widest = 0;
   for (const EndLabel& label : labels)
     widest = std::max(widest, chart_text_width(chart_line(label.text), kLabelFont));
-  return widest == 0 ? 2 * kEndMargin : kLeaderRoom + std::min(widest, kMostEndLabel) + kEndMargin;
+  return widest == 0 ? 2 * kEndMargin : kLeaderSpace + std::min(widest, kMostEndLabel) + kEndMargin;
 }
 
 double end_label_height(std::size_t labels) noexcept {
@@ -69,14 +69,14 @@ void draw_end_labels(SvgWriter& svg, const PlotArea& area, std::span<const EndLa
       spread_apart(wanted, kEndLabelHeight, area.top + half, area.bottom - half);
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const EndLabel& label = *shown[i];
-    const double start = area.right + kLeaderRoom;
+    const double start = area.right + kLeaderSpace;
     svg.open("g", {{"class", series_class(label.series)}});
     SvgPath leader;
     leader.move(label.x + 2, label.y);
     if (label.x + 2 < area.right) leader.line(area.right, label.y);
     leader.line(start - 4, places[i]);
     svg.path(leader, "leader");
-    draw_label(svg, start, places[i], label.text, {.room = kChartWidth - start - kEndMargin / 2});
+    draw_label(svg, start, places[i], label.text, {.space = kChartWidth - start - kEndMargin / 2});
     svg.close();
   }
 }

@@ -13,7 +13,7 @@ namespace depthgrid {
 /// Places for labels that want to stand at `wanted`, at least `distance` from each other.
 ///
 /// Their order stays (of equal places, that of the argument) and the sum of the squared shifts is
-/// the least possible. Within low … high; if there is no room for all, they start at `low` and go
+/// the least possible. Within low … high; if there is no space for all, they start at `low` and go
 /// on beyond `high`.
 /// @param wanted  finite pixels, in any order. @return  a place for each, in that order.
 /// Source: subtracting i · distance from the i-th leaves isotonic regression, solved by pooling
@@ -34,7 +34,7 @@ inline constexpr double kEndLabelHeight = 19;
 
 /// Width of the column of labels at the right, with what joins them; the margin of a plot without
 /// labels if there are none.
-double end_label_room(std::span<const EndLabel> labels);
+double end_label_space(std::span<const EndLabel> labels);
 
 /// Height that an area needs so that all labels stand beside it.
 double end_label_height(std::size_t labels) noexcept;

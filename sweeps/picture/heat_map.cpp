@@ -17,7 +17,7 @@ constexpr double kHeatHatch = 6;          // between two lines of a hatching
 constexpr double kKeyCell = 24;           // width of a colour in the key
 constexpr double kMostHeatHeight = 640;   // of all rows that are lower than a line of text
 constexpr double kLeastEdged = 12;        // smaller cells have no line between them
-constexpr double kLeastColumnLabel = 60;  // room for a label of a column, unless all are shorter
+constexpr double kLeastColumnLabel = 60;  // space for a label of a column, unless all are shorter
 
 struct HeatLimits {
   double low = 0, high = 0;
@@ -79,7 +79,7 @@ HeatGrid heat_grid(const HeatMapData& data, const ChartText& text,
   HeatGrid out;
   out.area.left = std::min(labels, kMostHeatLabel) + 2 * kHeatGap;
   out.area.right = kChartWidth - 2 * kHeatGap;
-  out.area.top = y_label_room(text.y_label);
+  out.area.top = y_label_space(text.y_label);
   out.width = (out.area.right - out.area.left) / columns;
   out.height = std::min(30.0, std::max(2.0, kMostHeatHeight / rows));
   out.area.bottom = out.area.top + out.height * rows;
@@ -126,16 +126,17 @@ void draw_heat_cell(SvgWriter& svg, const HeatMapData& data, const HeatGrid& gri
 void draw_heat_labels(SvgWriter& svg, const HeatMapData& data, const HeatGrid& grid) {
   for (std::size_t r = 0; r < data.rows.size(); r += grid.row_step) {
     const double y = grid.area.top + grid.height * (static_cast<double>(r) + 0.5);
-    draw_label(
-        svg, grid.area.left - kHeatGap, y, data.rows[r],
-        {.kind = TextKind::Tick, .anchor = TextAnchor::End, .room = grid.area.left - 2 * kHeatGap});
+    draw_label(svg, grid.area.left - kHeatGap, y, data.rows[r],
+               {.kind = TextKind::Tick,
+                .anchor = TextAnchor::End,
+                .space = grid.area.left - 2 * kHeatGap});
   }
   for (std::size_t c = 0; c < data.columns.size(); c += grid.column_step) {
     const double x = grid.area.left + grid.width * (static_cast<double>(c) + 0.5);
     draw_label(svg, x, grid.area.bottom + 13, data.columns[c],
                {.kind = TextKind::Tick,
                 .anchor = TextAnchor::Middle,
-                .room = grid.width * static_cast<double>(grid.column_step) - 4});
+                .space = grid.width * static_cast<double>(grid.column_step) - 4});
   }
 }
 
@@ -155,7 +156,7 @@ void draw_heat_key(SvgWriter& svg, const HeatMapData& data, const HeatLimits& li
   if (data.value_label.empty()) return;
   const double name = end + chart_text_width(high, kSmallFont) + 2 * kHeatGap;
   draw_label(svg, name, y, data.value_label,
-             {.kind = TextKind::Small, .room = kChartWidth - name - kHeatGap});
+             {.kind = TextKind::Small, .space = kChartWidth - name - kHeatGap});
 }
 
 }  // namespace
@@ -176,7 +177,7 @@ std::string heat_map(const HeatMapData& data, const ChartText& text) {
   if (!limits.any) return chart_without_data(text);
   const std::vector<std::string> texts = heat_texts(data, limits);
   const HeatGrid grid = heat_grid(data, text, texts);
-  const double key_at = grid.area.bottom + x_axis_room(text.x_label);
+  const double key_at = grid.area.bottom + x_axis_space(text.x_label);
   SvgWriter svg(text, kChartWidth, key_at + kHeatKeyHeight);
   if (!text.y_label.empty()) draw_label(svg, kHeatGap, grid.area.top - 20, text.y_label);
   svg.open("g", {{"class", data.scale == HeatScale::Sequential ? "sequential" : "diverging"}});
@@ -187,7 +188,7 @@ std::string heat_map(const HeatMapData& data, const ChartText& text) {
   draw_heat_labels(svg, data, grid);
   if (!text.x_label.empty()) {
     draw_label(svg, (grid.area.left + grid.area.right) / 2, key_at - 12, text.x_label,
-               {.anchor = TextAnchor::Middle, .room = grid.area.right - grid.area.left});
+               {.anchor = TextAnchor::Middle, .space = grid.area.right - grid.area.left});
   }
   return svg.finish();
 }

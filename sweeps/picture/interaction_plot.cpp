@@ -93,11 +93,11 @@ void draw_level_names(SvgWriter& svg, const InteractionPlotData& data, const Plo
   for (std::size_t b = 0; b < data.b_levels.size(); ++b) {
     draw_label(svg, area.left + slot * (static_cast<double>(b) + 0.5), area.bottom + 13,
                data.b_levels[b],
-               {.kind = TextKind::Tick, .anchor = TextAnchor::Middle, .room = slot - 6});
+               {.kind = TextKind::Tick, .anchor = TextAnchor::Middle, .space = slot - 6});
   }
   if (label.empty()) return;
-  draw_label(svg, (area.left + area.right) / 2, area.bottom + x_axis_room(label) - 12, label,
-             {.anchor = TextAnchor::Middle, .room = area.right - area.left});
+  draw_label(svg, (area.left + area.right) / 2, area.bottom + x_axis_space(label) - 12, label,
+             {.anchor = TextAnchor::Middle, .space = area.right - area.left});
 }
 
 /// Labels of the lines with a mean, at the last of them.
@@ -134,14 +134,14 @@ std::string interaction_plot(const InteractionPlotData& data, const ChartText& t
     return chart_without_data(text);
   }
   std::vector<EndLabel> labels = level_labels(data);
-  PlotArea area = {.top = y_label_room(text.y_label)};
+  PlotArea area = {.top = y_label_space(text.y_label)};
   area.bottom = area.top + std::max(kInteractionHeight, end_label_height(labels.size()));
-  area.right = kChartWidth - end_label_room(labels);
+  area.right = kChartWidth - end_label_space(labels);
   const ChartAxis y =
       chart_axis(interaction_range(data, text), AxisScale::Linear, area.bottom, area.top, 45);
-  area.left = y_axis_room(y);
+  area.left = y_axis_space(y);
   const LevelPlaces places = level_places(data, area);
-  SvgWriter svg(text, kChartWidth, area.bottom + x_axis_room(text.x_label));
+  SvgWriter svg(text, kChartWidth, area.bottom + x_axis_space(text.x_label));
   draw_y_axis(svg, area, y, text.y_label);
   draw_zero_y(svg, area, y);
   draw_level_names(svg, data, area, places.slot, text.x_label);

@@ -35,7 +35,7 @@ PlotArea interval_area(const IntervalPlotData& data, const ChartText& text) {
     labels = std::max(labels, chart_text_width(chart_line(row.label), kLabelFont));
     verdicts = std::max(verdicts, chart_text_width(chart_line(row.verdict), kLabelFont));
   }
-  const double top = y_label_room(text.y_label);
+  const double top = y_label_space(text.y_label);
   return {.left = std::min(labels, kMostRowLabel) + 2 * kIntervalGap,
           .top = top,
           .right = kChartWidth - std::min(verdicts, kMostVerdict) - 2 * kIntervalGap,
@@ -56,7 +56,7 @@ void draw_interval_row(SvgWriter& svg, const PlotArea& area, const ChartAxis& x,
   svg.tooltip(interval_row_text(row));
   svg.rect(0, y - kIntervalRowHeight / 2, kChartWidth, kIntervalRowHeight, "hit");
   draw_label(svg, area.left - kIntervalGap, y, row.label,
-             {.anchor = TextAnchor::End, .room = area.left - 2 * kIntervalGap});
+             {.anchor = TextAnchor::End, .space = area.left - 2 * kIntervalGap});
   draw_interval(svg, x, row.simultaneous, y, {.cap = 3, .classes = "simultaneous"}, row.label);
   draw_interval(svg, x, row.interval, y, {.cap = 5}, row.label);
   if (can_be_drawn(row.mean, x.scale)) {
@@ -67,7 +67,7 @@ void draw_interval_row(SvgWriter& svg, const PlotArea& area, const ChartAxis& x,
   }
   if (!row.verdict.empty()) {
     draw_label(svg, area.right + kIntervalGap, y, row.verdict,
-               {.room = kChartWidth - area.right - 1.5 * kIntervalGap});
+               {.space = kChartWidth - area.right - 1.5 * kIntervalGap});
   }
   svg.close();
 }
@@ -80,7 +80,7 @@ std::string interval_plot(const IntervalPlotData& data, const ChartText& text) {
   const PlotArea area = interval_area(data, text);
   const ChartAxis x =
       chart_axis(interval_range(data, text), AxisScale::Linear, area.left, area.right, 60);
-  SvgWriter svg(text, kChartWidth, area.bottom + x_axis_room(text.x_label));
+  SvgWriter svg(text, kChartWidth, area.bottom + x_axis_space(text.x_label));
   if (can_be_drawn(data.margin, x.scale)) {
     const double left = x.pixel(-data.margin), right = x.pixel(data.margin);
     svg.open("g");

@@ -79,7 +79,7 @@ void draw_mean_row(SvgWriter& svg, const PlotArea& area, const ChartAxis& x,
   svg.tooltip(mean_row_text(row));
   svg.rect(0, top, kChartWidth, placed.height, "hit");
   draw_label(svg, area.left - kMeanGap, top + placed.height / 2, row.label,
-             {.anchor = TextAnchor::End, .room = area.left - 2 * kMeanGap});
+             {.anchor = TextAnchor::End, .space = area.left - 2 * kMeanGap});
   draw_interval(svg, x, row.interval, low_lane, {.cap = 5}, row.label);
   if (can_be_drawn(row.mean, x.scale))
     draw_marker(svg, series_marker(row.series), x.pixel(row.mean), low_lane, kMeanMark, "mean");
@@ -108,7 +108,7 @@ std::string mean_plot(const MeanPlotData& data, const ChartText& text) {
   if (std::ranges::none_of(values, [&](double v) { return can_be_drawn(v, data.scale); }))
     return chart_without_data(text);
   PlotArea area = {.left = std::min(labels, kMostArmLabel) + 2 * kMeanGap,
-                   .top = y_label_room(text.y_label),
+                   .top = y_label_space(text.y_label),
                    .right = kChartWidth - 2 * kMeanGap};
   const ChartAxis x = chart_axis(range, data.scale, area.left, area.right, 60);
   std::vector<PlacedMeanRow> rows;
@@ -117,7 +117,7 @@ std::string mean_plot(const MeanPlotData& data, const ChartText& text) {
     rows.push_back(placed_mean_row(row, x));
     area.bottom += rows.back().height;
   }
-  const double note_at = area.bottom + x_axis_room(text.x_label);
+  const double note_at = area.bottom + x_axis_space(text.x_label);
   SvgWriter svg(text, kChartWidth, note_at + (missing > 0 ? 24 : 0));
   draw_x_axis(svg, area, x, text.x_label);
   draw_zero_x(svg, area, x);

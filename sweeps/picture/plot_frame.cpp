@@ -15,7 +15,7 @@ constexpr double kTickGap = 6;          // between an axis and its labels
 constexpr double kLabelGap = 10;        // least distance of labels of ticks along an axis
 constexpr double kOverhang = 12;        // of such a label beyond its axis
 constexpr double kMiddleOfText = 0.35;  // em from the middle of small letters to the base line
-constexpr double kTickRoom = 24, kAxisLabelRoom = 24;
+constexpr double kTickSpace = 24, kAxisLabelSpace = 24;
 
 struct TextClass {
   std::string_view name, muted;
@@ -47,7 +47,7 @@ double font_of(TextKind kind) noexcept {
 void draw_label(SvgWriter& svg, double x, double y, std::string_view text, const LabelForm& form) {
   const TextClass& look = text_class(form.kind);
   const std::string line = chart_line(text);
-  const std::string shown = cut_to_width(line, form.room, look.font);
+  const std::string shown = cut_to_width(line, form.space, look.font);
   svg.text(shown,
            {{"class", form.muted ? look.muted : look.name},
             {"x", x},
@@ -56,15 +56,15 @@ void draw_label(SvgWriter& svg, double x, double y, std::string_view text, const
            shown == line ? "" : line);
 }
 
-double x_axis_room(std::string_view label) noexcept {
-  return kTickRoom + (label.empty() ? 0 : kAxisLabelRoom);
+double x_axis_space(std::string_view label) noexcept {
+  return kTickSpace + (label.empty() ? 0 : kAxisLabelSpace);
 }
 
-double y_label_room(std::string_view label) noexcept {
+double y_label_space(std::string_view label) noexcept {
   return label.empty() ? 12 : 34;
 }
 
-double y_axis_room(const ChartAxis& y) {
+double y_axis_space(const ChartAxis& y) {
   double widest = 0;
   for (const AxisTick& tick : y.ticks)
     widest = std::max(widest, chart_text_width(tick.label, kTickFont));
@@ -101,8 +101,8 @@ void draw_x_axis(SvgWriter& svg, const PlotArea& area, const ChartAxis& x, std::
                {.kind = TextKind::Tick, .anchor = TextAnchor::Middle});
   }
   if (label.empty()) return;
-  draw_label(svg, (area.left + area.right) / 2, area.bottom + kTickRoom + kAxisLabelRoom / 2, label,
-             {.anchor = TextAnchor::Middle, .room = area.right - area.left});
+  draw_label(svg, (area.left + area.right) / 2, area.bottom + kTickSpace + kAxisLabelSpace / 2,
+             label, {.anchor = TextAnchor::Middle, .space = area.right - area.left});
 }
 
 void draw_y_axis(SvgWriter& svg, const PlotArea& area, const ChartAxis& y, std::string_view label) {
@@ -112,7 +112,7 @@ void draw_y_axis(SvgWriter& svg, const PlotArea& area, const ChartAxis& y, std::
                {.kind = TextKind::Tick, .anchor = TextAnchor::End});
   }
   if (label.empty()) return;
-  draw_label(svg, kTickGap, area.top - 20, label, {.room = kChartWidth - 2 * kTickGap});
+  draw_label(svg, kTickGap, area.top - 20, label, {.space = kChartWidth - 2 * kTickGap});
 }
 
 void draw_zero_x(SvgWriter& svg, const PlotArea& area, const ChartAxis& x) {

@@ -13,7 +13,7 @@
 namespace depthgrid {
 
 // What all charts have: a rectangle with axes and grid around the marks, labels that keep to their
-// room, intervals, and what stands there if there is nothing to draw.
+// space, intervals, and what stands there if there is nothing to draw.
 
 /// The rectangle of the marks in units of the viewBox.
 struct PlotArea {
@@ -29,7 +29,7 @@ struct LabelForm {
   TextKind kind = TextKind::Label;
   TextAnchor anchor = TextAnchor::Start;
   bool muted = false;
-  double room = std::numeric_limits<double>::infinity();  // a longer text is cut
+  double space = std::numeric_limits<double>::infinity();  // a longer text is cut
 };
 
 double font_of(TextKind kind) noexcept;
@@ -38,12 +38,12 @@ double font_of(TextKind kind) noexcept;
 void draw_label(SvgWriter& svg, double x, double y, std::string_view text,
                 const LabelForm& form = {});
 
-/// Room below an area that the x axis takes with its ticks and, unless it is empty, its label; room
-/// above it that the label of the y axis takes.
-double x_axis_room(std::string_view label) noexcept;
-double y_label_room(std::string_view label) noexcept;
+/// Space below an area that the x axis takes with its ticks and, unless it is empty, its label;
+/// space above it that the label of the y axis takes.
+double x_axis_space(std::string_view label) noexcept;
+double y_label_space(std::string_view label) noexcept;
 /// Width of the labels of a y axis, with the gap beside them.
-double y_axis_room(const ChartAxis& y);
+double y_axis_space(const ChartAxis& y);
 
 /// Grid, axis, ticks and label below the area. Labels of ticks that would touch are left out.
 void draw_x_axis(SvgWriter& svg, const PlotArea& area, const ChartAxis& x, std::string_view label);

@@ -142,9 +142,9 @@ void draw_point_labels(SvgWriter& svg, const PlotArea& area, const ChartAxis& x,
   for (const ScatterPoint& point : points) {
     if (point.label.empty()) continue;
     const double px = x.pixel(point.x), py = y.pixel(point.y);
-    for (const double room : {kMostPointLabel, kShortPointLabel}) {
+    for (const double space : {kMostPointLabel, kShortPointLabel}) {
       const double width =
-          chart_text_width(cut_to_width(point.label, room, kSmallFont), kSmallFont);
+          chart_text_width(cut_to_width(point.label, space, kSmallFont), kSmallFont);
       const std::vector<PointLabelPlace> near = label_places(px, py, width);
       const std::vector<PointLabelPlace> far =
           few ? far_places(px, py, width) : std::vector<PointLabelPlace>();
@@ -162,7 +162,7 @@ void draw_point_labels(SvgWriter& svg, const PlotArea& area, const ChartAxis& x,
         svg.close();
       }
       draw_label(svg, place->x, place->y, point.label,
-                 {.kind = TextKind::Small, .anchor = place->anchor, .room = room});
+                 {.kind = TextKind::Small, .anchor = place->anchor, .space = space});
       break;
     }
   }
@@ -203,12 +203,12 @@ std::string scatter_plot(const ScatterPlotData& data, const ChartText& text) {
   const AxisRange y_range = padded_range(ys, data.y_scale, text.y_label, 0.08);
   if (points.empty()) return chart_without_data(text);
   const std::size_t missing = data.points.size() - points.size();
-  PlotArea area = {.top = y_label_room(text.y_label), .right = kChartWidth - 20};
+  PlotArea area = {.top = y_label_space(text.y_label), .right = kChartWidth - 20};
   area.bottom = area.top + kScatterHeight;
   const ChartAxis y = chart_axis(y_range, data.y_scale, area.bottom, area.top, 45);
-  area.left = y_axis_room(y);
+  area.left = y_axis_space(y);
   const ChartAxis x = chart_axis(x_range, data.x_scale, area.left, area.right, 60);
-  const double note_at = area.bottom + x_axis_room(text.x_label);
+  const double note_at = area.bottom + x_axis_space(text.x_label);
   SvgWriter svg(text, kChartWidth, note_at + (missing > 0 ? 24 : 0));
   draw_x_axis(svg, area, x, text.x_label);
   draw_y_axis(svg, area, y, text.y_label);

@@ -30,8 +30,8 @@ struct ScatterPlotData {
 /// Source: Kung, Luccio & Preparata, On finding the maxima of a set of vectors, J. ACM 22 (1975).
 std::vector<std::size_t> pareto_front(std::span<const ScatterPoint> points);
 
-/// Points with their intervals, with their labels where there is room (beside, above or below, of a
-/// few points also farther away and joined by a line; always in the tooltip), and the front as a
+/// Points with their intervals, with their labels where there is space (beside, above or below, of
+/// a few points also farther away and joined by a line; always in the tooltip), and the front as a
 /// step line: what lies above and to the right of it is dominated. A note counts points that are
 /// not finite. Without a finite one: "no data".
 /// @throws Error if a value on a log axis is ≤ 0, or an interval has low > high.

@@ -56,7 +56,7 @@ void draw_key(SvgWriter& svg, const std::vector<KeyEntry>& entries) {
                       {"d", line.data()},
                       {"stroke-dasharray", series_dashes(entry.series)}});
     draw_label(svg, entry.x + kKeyLine + 8, entry.y, entry.label,
-               {.kind = TextKind::Tick, .room = kMostKeyLabel});
+               {.kind = TextKind::Tick, .space = kMostKeyLabel});
     svg.close();
   }
 }
@@ -111,12 +111,12 @@ std::string small_multiples(const SmallMultiplesData& data, const ChartText& tex
   grid.columns = std::min(data.columns, data.panels.size());
   grid.rows = (data.panels.size() + grid.columns - 1) / grid.columns;
   const double key = entries.empty() ? 0 : entries.back().y + kKeyRow / 2 + 4;
-  grid.top = key + y_label_room(text.y_label);
-  grid.left = y_axis_room(chart_axis(ys, data.y_scale, kPanelHeight, 0, 40));
+  grid.top = key + y_label_space(text.y_label);
+  grid.left = y_axis_space(chart_axis(ys, data.y_scale, kPanelHeight, 0, 40));
   const auto gaps = static_cast<double>(grid.columns - 1);
   grid.width = (kChartWidth - kPanelMargin - grid.left - gaps * kPanelGap) / (gaps + 1);
   const double bottom = grid.area((grid.rows - 1) * grid.columns).bottom;
-  SvgWriter svg(text, kChartWidth, bottom + x_axis_room(text.x_label));
+  SvgWriter svg(text, kChartWidth, bottom + x_axis_space(text.x_label));
   draw_key(svg, entries);
   if (!text.y_label.empty()) draw_label(svg, 6, grid.top - 18, text.y_label);
   for (std::size_t i = 0; i < data.panels.size(); ++i) {
@@ -125,7 +125,7 @@ std::string small_multiples(const SmallMultiplesData& data, const ChartText& tex
     const ChartAxis x = chart_axis(xs, data.x_scale, area.left, area.right, 55);
     const ChartAxis y = chart_axis(ys, data.y_scale, area.bottom, area.top, 40);
     svg.open("g");
-    draw_label(svg, area.left, area.top - 11, panel.title, {.room = area.right - area.left});
+    draw_label(svg, area.left, area.top - 11, panel.title, {.space = area.right - area.left});
     i % grid.columns == 0 ? draw_y_axis(svg, area, y, "") : draw_y_grid(svg, area, y);
     const bool lowest = i + grid.columns >= data.panels.size();
     lowest ? draw_x_axis(svg, area, x, "") : draw_x_grid(svg, area, x);
@@ -140,7 +140,7 @@ std::string small_multiples(const SmallMultiplesData& data, const ChartText& tex
   }
   if (!text.x_label.empty()) {
     draw_label(svg, (grid.left + kChartWidth - kPanelMargin) / 2,
-               bottom + x_axis_room(text.x_label) - 12, text.x_label,
+               bottom + x_axis_space(text.x_label) - 12, text.x_label,
                {.anchor = TextAnchor::Middle});
   }
   return svg.finish();

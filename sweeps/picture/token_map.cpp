@@ -73,7 +73,7 @@ void draw_layer_row(SvgWriter& svg, const TokenMapData& data, const TokenLayout&
                     std::size_t line, std::size_t layer) {
   const double y = layout.row_middle(line, layer);
   draw_label(svg, layout.left - 8, y, data.layers[layer],
-             {.kind = TextKind::Small, .anchor = TextAnchor::End, .room = kMostLayerLabel});
+             {.kind = TextKind::Small, .anchor = TextAnchor::End, .space = kMostLayerLabel});
   SvgPath blocks, skipped;
   for (std::size_t p = 0; p < data.positions; ++p) {
     const TokenPlace& at = layout.places[p];
@@ -116,7 +116,7 @@ void draw_token_texts(SvgWriter& svg, const TokenMapData& data, const TokenLayou
     }
     if (data.tokens.empty()) continue;
     draw_label(svg, at.x, top + kNumberRow + kTokenTextRow / 2, shown_token(data.tokens[p]),
-               {.kind = TextKind::Small, .room = kMostToken - 4});
+               {.kind = TextKind::Small, .space = kMostToken - 4});
   }
 }
 

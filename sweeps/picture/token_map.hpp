@@ -19,7 +19,7 @@ struct TokenMapData {
 
 /// The sequence as running text, a column for each token and below it a row for each layer: a block
 /// where the layer executes the token, a thin line where it skips it. Above every tenth position
-/// stands its number (from 0), where there is room; each token says in its tooltip which layers
+/// stands its number (from 0), where there is space; each token says in its tooltip which layers
 /// execute it. White space among the tokens is shown as "␣". Without a layer or a position: "no
 /// data".
 /// @throws Error if the sizes do not agree.

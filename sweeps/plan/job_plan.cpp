@@ -50,9 +50,10 @@ void set_cap(JobGroup& group, const PackingOptions& options, const StructureCost
                                  : fmt::format("fusing more than {} gains nothing here", group.cap);
   }
   if (cost == nullptr || options.memory_bytes <= 0 || cost->bytes_per_cell <= 0) return;
-  const double room = std::floor((options.memory_bytes - cost->fixed_bytes) / cost->bytes_per_cell);
-  if (room >= static_cast<double>(group.cap)) return;
-  group.cap = std::max<std::int64_t>(static_cast<std::int64_t>(room), 1);
+  const double capacity =
+      std::floor((options.memory_bytes - cost->fixed_bytes) / cost->bytes_per_cell);
+  if (capacity >= static_cast<double>(group.cap)) return;
+  group.cap = std::max<std::int64_t>(static_cast<std::int64_t>(capacity), 1);
   group.limit =
       group.cap == 1 ? "memory fits only one cell" : fmt::format("memory fits only {}", group.cap);
 }

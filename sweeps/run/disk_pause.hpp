@@ -12,7 +12,7 @@ class DiskPause {
   explicit DiskPause(double wait);
 
   /// Something could not be written. @param words  what was said of it, which may be nothing where
-  /// there is no room for words: what is forbidden or impossible is not waited for.
+  /// there is no space for words: what is forbidden or impossible is not waited for.
   /// @return false if there is nothing to wait for, or no longer.
   bool failed(std::string_view words, double now);
 
@@ -25,7 +25,7 @@ class DiskPause {
   /// One launch has been started in spite of the pause: no other one for a while.
   void tried(double now) noexcept { next_ = now + every_; }
 
-  /// A launch got on: the disk has room again.
+  /// A launch got on: the disk has space again.
   void over() noexcept { since_ = -1; }
 
   /// s between two tries.

@@ -200,7 +200,7 @@ std::string event_text(const SweepEvent& e, const Listing& cells) {
     case NodeReadmitted:
       return fmt::format("node {} is used again{}", e.node, by_user(e));
     case DiskFull:
-      return "the store has no room: launches wait" + first_line(e.message);
+      return "the store's disk is full: launches wait" + first_line(e.message);
     case Stopping:
       return "stopping" + signal_words(e.signal) + first_line(e.message);
     case TaskRequeued:

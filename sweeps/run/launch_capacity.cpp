@@ -13,7 +13,7 @@
 #include "core/base/processes.hpp"
 #include "core/base/text_parts.hpp"
 #include "core/config/text_form.hpp"
-#include "sweeps/launch/card_room.hpp"
+#include "sweeps/launch/card_capacity.hpp"
 #include "sweeps/orders/orders.hpp"
 #include "sweeps/slurm/slurm_client.hpp"
 

@@ -19,8 +19,8 @@ struct SupervisedRun {
   bool fail_fast = false;
 };
 
-/// Whether this machine or allocation has room for several jobs at once that one process cannot
-/// use: several GPUs, or several nodes.
+/// Whether this machine or allocation has the capacity for several jobs at once that one process
+/// cannot use: several GPUs, or several nodes.
 bool serves_many(const CellConfig& run);
 
 struct SupervisedEnd {

@@ -118,7 +118,7 @@ void Supervisor::stop_all() {
   for (const auto& launch : running_) launch->process->ask_to_stop();
 }
 
-/// What the disk has no room for is kept for later. @throws StorageError if it is not waited for.
+/// What the disk has no space for is kept for later. @throws StorageError if it is not waited for.
 void Supervisor::keep_records() {
   while (!unwritten_.empty()) {
     try {
@@ -152,7 +152,7 @@ bool Supervisor::waits_for_disk(const std::string& words) {
   if (!disk_.failed(words, now)) return false;
   if (first) {
     backend_.notify(
-        fmt::format("the store has no room: no launch starts; one is tried every {:.0f} s, "
+        fmt::format("the store's disk is full: no launch starts; one is tried every {:.0f} s, "
                     "for {} (retry.disk_wait). What was said:\n{}",
                     disk_.every(), clock_text(options_.disk_wait), words));
     backend_.record({.kind = SweepEventKind::DiskFull, .seconds = disk_.every(), .message = words});

@@ -85,7 +85,7 @@ class Supervisor {
   /// Done, Partial if launches were given up, TempFail after a stop, or the code of what ended it.
   ExitCode run();
 
-  /// Ranks of launches that run, and room for ranks.
+  /// Ranks of launches that run, and the capacity for ranks.
   std::int64_t busy() const noexcept { return slots_.all() - slots_.free(); }
   std::int64_t slots() const noexcept { return slots_.all(); }
 

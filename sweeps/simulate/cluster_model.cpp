@@ -64,7 +64,7 @@ void ClusterState::down(std::size_t node) {
   move(node, -1);
 }
 
-std::int64_t ClusterState::room() const {
+std::int64_t ClusterState::free_devices() const {
   const auto whole = static_cast<std::int64_t>(nodes_with_.back().size());
   if (whole > 0) return whole * per_node_;
   for (std::int64_t k = per_node_ - 1; k > 0; --k) {

@@ -48,8 +48,9 @@ class ClusterState {
   void down(std::size_t node);  // whatever it has
 
   /// The most ranks that a job may have to begin now.
-  std::int64_t room() const;
-  /// Devices for a job of at most room() ranks: of the fullest node that has them, or whole nodes.
+  std::int64_t free_devices() const;
+  /// Devices for a job of at most free_devices() ranks: of the fullest node that has them, or whole
+  /// nodes.
   std::vector<NodeShare> take(std::int64_t ranks);
   /// Gives devices back; those of a node that is down are ignored.
   void give(const NodeShare& share);

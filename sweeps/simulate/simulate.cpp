@@ -36,8 +36,9 @@ class ClusterState {
   void down(std::size_t node);  // whatever it has
 
   /// The most ranks that a job may have to begin now.
-  std::int64_t room() const;
-  /// Devices for a job of at most room() ranks: of the fullest node that has them, or whole nodes.
+  std::int64_t free_devices() const;
+  /// Devices for a job of at most free_devices() ranks: of the fullest node that has them, or whole
+  /// nodes.
   std::vector<NodeShare> take(std::int64_t ranks);
   /// Gives devices back; those of a node that is down are ignored.
   void give(const NodeShare& share);
@@ -69,7 +70,7 @@ void ClusterState::down(std::size_t node) {
   move(node, -1);
 }
 
-std::int64_t ClusterState::room() const {
+std::int64_t ClusterState::free_devices() const {
   const auto whole = static_cast<std::int64_t>(nodes_with_.back().size());
   if (whole > 0) return whole * per_node_;
   for (std::int64_t k = per_node_ - 1; k > 0; --k) {
@@ -197,8 +198,8 @@ class Simulation {
   }
 
   void begin_jobs() {
-    for (std::int64_t room = state_.room(); room > 0; room = state_.room()) {
-      const auto job = ready_.take(room);
+    for (std::int64_t free = state_.free_devices(); free > 0; free = state_.free_devices()) {
+      const auto job = ready_.take(free);
       if (!job) return;
       JobTime& time = times_[*job];
       time.shares = state_.take(jobs_[*job].ranks);

@@ -7,7 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/config/text_form.hpp"
-#include "sweeps/launch/card_room.hpp"
+#include "sweeps/launch/card_capacity.hpp"
 
 namespace depthgrid {
 namespace {

@@ -171,14 +171,14 @@ std::vector<std::string> doubled_tasks(const std::vector<LiveTask>& live,
 }
 
 std::vector<std::vector<std::string>> tasks_of(const std::vector<std::vector<std::string>>& jobs,
-                                               const std::vector<double>& seconds, double room,
+                                               const std::vector<double>& seconds, double limit,
                                                std::int64_t least) {
   std::vector<std::vector<std::string>> out;
   double filled = 0;
   std::int64_t held = 0;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const bool joins =
-        held > 0 && (held < least || filled + seconds[i] <= room);  // NaN: only least
+        held > 0 && (held < least || filled + seconds[i] <= limit);  // NaN: only least
     if (!joins) {
       out.emplace_back();
       filled = 0;

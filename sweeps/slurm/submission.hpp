@@ -81,10 +81,10 @@ std::vector<std::string> doubled_tasks(const std::vector<LiveTask>& live,
                                        const std::string& submission);
 
 /// Divides jobs (lists of cells) among tasks, in their order.
-/// @param seconds  predicted for each job on one slot; NaN = unknown. @param room  seconds of one
+/// @param seconds  predicted for each job on one slot; NaN = unknown. @param limit  seconds of one
 ///                 task over all its slots. @param least  jobs that a task gets at least.
 std::vector<std::vector<std::string>> tasks_of(const std::vector<std::vector<std::string>>& jobs,
-                                               const std::vector<double>& seconds, double room,
+                                               const std::vector<double>& seconds, double limit,
                                                std::int64_t least);
 
 /// Numbers of tasks of the arrays, none above `most`.

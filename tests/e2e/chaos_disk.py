@@ -116,7 +116,7 @@ def waits(options, programs, reference):
             code, said = programs.run(programs.words(store, *PATIENT))
             space.join()
             rows[0][1] += 1
-            if "the store has no room" in said:
+            if "the store's disk is full" in said:
                 rows[0][2] += 1
             elif code == FULL:
                 continue  # the disk was full before the first launch

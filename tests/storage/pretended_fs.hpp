@@ -34,7 +34,7 @@ class PretendedFs final : public Fs {
     std::map<std::filesystem::path, std::uint32_t> owners;  // of files, instead of their own
     std::filesystem::path closed;  // nothing below it can be reached, nor what is in it be listed
     std::uint32_t user = real_fs().user();
-    std::optional<DiskSpace> room;  // of every folder, instead of its own
+    std::optional<DiskSpace> space;  // of every folder, instead of its own
   };
 
   PretendedFs() : PretendedFs(real_fs(), std::make_shared<State>()) {}
@@ -87,7 +87,7 @@ class PretendedFs final : public Fs {
   }
   Tried<DiskSpace> space(const std::filesystem::path& folder) const override {
     if (const int error = begin("space", folder); error != 0) return {{}, error};
-    if (state_->room) return {*state_->room, 0};
+    if (state_->space) return {*state_->space, 0};
     return disk_.space(folder);
   }
   int may_make_in(const std::filesystem::path& folder) const override {
@@ -139,9 +139,9 @@ class PretendedFs final : public Fs {
       }
       return file_->write_at(bytes, at);
     }
-    Tried<std::size_t> read_at(std::span<std::byte> room, std::uint64_t at) override {
+    Tried<std::size_t> read_at(std::span<std::byte> buffer, std::uint64_t at) override {
       if (const int error = on_.begin("read_at", path_); error != 0) return {0, error};
-      return file_->read_at(room, at);
+      return file_->read_at(buffer, at);
     }
     int sync() override {
       const int error = on_.begin("sync", path_);

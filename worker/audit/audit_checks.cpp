@@ -45,27 +45,27 @@ FirstLoss first_loss_of(AuditModel& model, std::int64_t rows, std::int64_t token
 
 }  // namespace
 
-AuditResult check_parameter_count(AuditRoom& room) {
-  const auto stored = static_cast<double>(layout_of(room.subject(), room.options()).size());
-  const auto formula = closed_form_parameters(room.options());
+AuditResult check_parameter_count(AuditModels& models) {
+  const auto stored = static_cast<double>(layout_of(models.subject(), models.options()).size());
+  const auto formula = closed_form_parameters(models.options());
   if (!formula) {
     return {"", AuditVerdict::Undecided, stored, kNaN,
-            "no closed form is known for family " + room.options().family};
+            "no closed form is known for family " + models.options().family};
   }
   return judged(stored == static_cast<double>(*formula), stored, static_cast<double>(*formula),
                 "parameters of a cell, against the closed form of its family");
 }
 
-AuditResult check_initial_loss(AuditRoom& room) {
+AuditResult check_initial_loss(AuditModels& models) {
   FirstLoss first;
   std::string size;
-  if (AuditModel* model = room.full()) {
+  if (AuditModel* model = models.full()) {
     const std::int64_t rows =
-        std::clamp<std::int64_t>(room.affordable(kShareOfStart), 1, room.rows());
-    first = first_loss_of(*model, rows, room.tokens());
+        std::clamp<std::int64_t>(models.affordable(kShareOfStart), 1, models.rows());
+    first = first_loss_of(*model, rows, models.tokens());
   } else {
-    AuditModel twin = room.twin(kPassTwin, {0});
-    first = first_loss_of(twin, kTwinRows, std::min(room.tokens(), kPassTwin.tokens));
+    AuditModel twin = models.twin(kPassTwin, {0});
+    first = first_loss_of(twin, kTwinRows, std::min(models.tokens(), kPassTwin.tokens));
     size = " (of the twin)";
   }
   const double spread = first.expected - first.uniform, above = first.loss - first.uniform;

@@ -41,8 +41,8 @@ std::string module_of(const std::string& parameter) {
 }
 
 /// Counts, modes and dead parameters of a subject, for which no check is needed.
-StructureAudit facts_of(const AuditSubject& subject, const AuditRoom& room) {
-  const ModelOptions& o = room.options();
+StructureAudit facts_of(const AuditSubject& subject, const AuditModels& models) {
+  const ModelOptions& o = models.options();
   const ParameterLayout layout = layout_of(subject, o);
   StructureAudit audit;
   audit.family = o.family;
@@ -62,7 +62,7 @@ StructureAudit facts_of(const AuditSubject& subject, const AuditRoom& room) {
   audit.closed_form = closed_form_parameters(o);
   audit.flops_per_token = flops_per_token(o, kRows, subject.tokens);
   // The family of a twin declares the same modes and takes little memory.
-  const AuditModel twin = room.twin(kDeepTwin, {0});
+  const AuditModel twin = models.twin(kDeepTwin, {0});
   for (const AuditedMode& c : audited_modes(twin.model().family())) {
     audit.modes.push_back({c.name, c.causal, c.reason});
   }
@@ -74,9 +74,9 @@ StructureAudit facts_of(const AuditSubject& subject, const AuditRoom& room) {
 
 /// A check that runs out of memory is skipped, like that of a structure known to be too large:
 /// training will show whether the structure can train.
-AuditResult made(const AuditCheckRow& row, AuditRoom& room) {
+AuditResult made(const AuditCheckRow& row, AuditModels& models) {
   try {
-    return row.run(room);
+    return row.run(models);
   } catch (const std::exception& e) {
     if (!is_out_of_memory(e)) throw;
     return {"", AuditVerdict::Skipped, kNaN, kNaN, "there is not enough memory for it"};
@@ -124,8 +124,8 @@ std::optional<StructureAudit> audit_structure(const AuditSubject& subject,
                                               const AuditLevels& levels, StructureAudit known,
                                               const std::function<bool()>& stop) {
   const Stopwatch clock;
-  AuditRoom room(subject);
-  StructureAudit audit = facts_of(subject, room);
+  AuditModels models(subject);
+  StructureAudit audit = facts_of(subject, models);
   audit.structure = known.structure;
   audit.preset = known.preset;
   audit.changed = known.changed;
@@ -135,7 +135,7 @@ std::optional<StructureAudit> audit_structure(const AuditSubject& subject,
       result = *before;
     } else if (!is_off(levels, row.name)) {
       if (stop && stop()) return std::nullopt;
-      result = made(row, room);
+      result = made(row, models);
     }
     result.name = row.name;
     audit.checks.push_back(std::move(result));

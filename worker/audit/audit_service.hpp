@@ -6,7 +6,7 @@
 
 #include "core/config/cell_config.hpp"
 #include "sweeps/plan/structure_audit.hpp"
-#include "worker/audit/audit_room.hpp"
+#include "worker/audit/audit_models.hpp"
 
 namespace depthgrid {
 

@@ -189,22 +189,22 @@ void compare_evaluation(Disagreement& to, AuditModel& model, std::int64_t tokens
 
 }  // namespace
 
-AuditResult check_scores(AuditRoom& room) {
+AuditResult check_scores(AuditModels& models) {
   Disagreement worst;
-  const std::int64_t tokens = std::min(room.tokens(), kDeepTwin.tokens);
-  AuditModel wide = room.twin(kDeepTwin, room.cells(), {Arithmetic::Float64, true});
+  const std::int64_t tokens = std::min(models.tokens(), kDeepTwin.tokens);
+  AuditModel wide = models.twin(kDeepTwin, models.cells(), {Arithmetic::Float64, true});
   compare_scores(worst, wide, kScoredRows, tokens, kWideSumTolerance, kWideSumTolerance,
                  kScoredSteps);
-  AuditModel twin = room.twin(kDeepTwin, room.cells());
+  AuditModel twin = models.twin(kDeepTwin, models.cells());
   for (const std::optional<std::int64_t>& stride :
        {std::optional<std::int64_t>(), std::optional<std::int64_t>((tokens + 1) / 2)}) {
     compare_evaluation(worst, twin, tokens, stride);
   }
-  AuditModel* several = room.several();
+  AuditModel* several = models.several();
   if (several != nullptr) {
     const std::int64_t rows = std::clamp<std::int64_t>(
-        room.affordable(kShareOfScores) / (6 * several->options().cells), 1, kScoredRows);
-    compare_scores(worst, *several, rows, room.tokens(), kSumTolerance, kTokenTolerance, 1);
+        models.affordable(kShareOfScores) / (6 * several->options().cells), 1, kScoredRows);
+    compare_scores(worst, *several, rows, models.tokens(), kSumTolerance, kTokenTolerance, 1);
   }
   if (!(worst.worst <= 1)) {
     return judged(false, worst.value, worst.value / worst.worst,

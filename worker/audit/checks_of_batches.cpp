@@ -113,28 +113,28 @@ void couple_modes(Coupling& to, const AuditModel& model, std::int64_t rows, std:
 
 }  // namespace
 
-AuditResult check_batch_independence(AuditRoom& room) {
+AuditResult check_batch_independence(AuditModels& models) {
   Coupling worst;
-  const bool mixed = room.subject().mixed;
+  const bool mixed = models.subject().mixed;
   std::int64_t rows = 0, window = 0;
-  if (AuditModel* model = room.several()) {
+  if (AuditModel* model = models.several()) {
     const std::int64_t cells = model->options().cells;
-    const double share = room.affordable_rows(kShareOfBatches) / static_cast<double>(cells);
+    const double share = models.affordable_rows(kShareOfBatches) / static_cast<double>(cells);
     const auto afford = static_cast<std::int64_t>(share);
     rows = std::clamp<std::int64_t>(
         afford / (2 * kFewestPasses), 2,
-        std::min(kSequences, room.most_rows(model->options(), room.tokens()) + 1));
+        std::min(kSequences, models.most_rows(model->options(), models.tokens()) + 1));
     // Shorter where two sequences of the whole window are too much.
     const double needed = static_cast<double>(2 * (kFewestPasses + 1));
     window = std::clamp<std::int64_t>(
-        static_cast<std::int64_t>(static_cast<double>(room.tokens()) * share / needed),
-        std::min(kShortBatch, room.tokens()), room.tokens());
+        static_cast<std::int64_t>(static_cast<double>(models.tokens()) * share / needed),
+        std::min(kShortBatch, models.tokens()), models.tokens());
     couple_modes(worst, *model, rows, window, mixed ? kMixedRowTolerance : kRowTolerance, false,
                  std::max(kFewestPasses, afford / rows - kAlone));
   }
-  const std::int64_t tokens = std::min(room.tokens(), kDeepTwin.tokens);
+  const std::int64_t tokens = std::min(models.tokens(), kDeepTwin.tokens);
   const auto twin = [&](Arithmetic arithmetic) {
-    return room.twin(kDeepTwin, room.cells(), {arithmetic, true});
+    return models.twin(kDeepTwin, models.cells(), {arithmetic, true});
   };
   couple_modes(worst, twin(Arithmetic::Float32), kSequences, tokens, kRowTolerance, false);
   couple_modes(worst, twin(Arithmetic::Float64), kSequences, tokens, kWideRowTolerance, true,
@@ -144,8 +144,8 @@ AuditResult check_batch_independence(AuditRoom& room) {
   }
   const double threshold = mixed ? kMixedRowTolerance : kRowTolerance;
   if (!(worst.worst <= 1)) return judged(false, worst.value, threshold, worst.where);
-  if (room.full() == nullptr) {
-    return {"", AuditVerdict::Skipped, kNaN, threshold, room.too_large() + "; its twin passes"};
+  if (models.full() == nullptr) {
+    return {"", AuditVerdict::Skipped, kNaN, threshold, models.too_large() + "; its twin passes"};
   }
   return judged(
       true, worst.value, threshold,

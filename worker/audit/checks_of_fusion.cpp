@@ -29,10 +29,10 @@ constexpr std::array<double, kCells> kRates = {1e-3, 3e-3, 1e-2, 5e-4};
 constexpr std::array<double, kCells> kStepScales = {1, 0.5, 1.0 / 3, 1.5};
 
 /// Some of the four cells, at the sizes of the twin.
-ModelOptions options_of(const AuditRoom& room, const std::vector<std::size_t>& cells) {
-  ModelOptions o = twin_of(room.subject().options(cells), kPassTwin);
+ModelOptions options_of(const AuditModels& models, const std::vector<std::size_t>& cells) {
+  ModelOptions o = twin_of(models.subject().options(cells), kPassTwin);
   const bool mixes = !o.routing.gathered;
-  if (!mixes) std::ranges::fill(o.routing.capacity, room.options().routing.capacity.front());
+  if (!mixes) std::ranges::fill(o.routing.capacity, models.options().routing.capacity.front());
   for (std::size_t i = 0; i < cells.size(); ++i) o.residual.scale[i] *= kStepScales[cells[i]];
   return o;
 }
@@ -48,20 +48,20 @@ constexpr double kFusedTolerance = 1e-5, kMixedFusedTolerance = 5e-2;
 /// than one.
 /// @param left_out  set if the structure is too large for it.
 /// @return what differs; empty: nothing.
-std::string apart_at_size(AuditRoom& room, double& worst, bool& left_out) {
+std::string apart_at_size(AuditModels& models, double& worst, bool& left_out) {
   left_out = true;
-  AuditModel* several = room.several();
+  AuditModel* several = models.several();
   if (several == nullptr || several->options().cells == 1) return "";
-  const std::vector<std::size_t> cells = room.cells();
+  const std::vector<std::size_t> cells = models.cells();
   const auto count = static_cast<std::int64_t>(cells.size());
-  if (room.affordable(kShareOfFusion) < 8 * count) return "";  // of all passes together
+  if (models.affordable(kShareOfFusion) < 8 * count) return "";  // of all passes together
   const std::int64_t rows =
-      room.affordable(kShareOfFusion) < 8 * count * kFusedRows ? 1 : kFusedRows;
+      models.affordable(kShareOfFusion) < 8 * count * kFusedRows ? 1 : kFusedRows;
   left_out = false;
-  const bool mixed = room.subject().mixed;
-  const std::vector<std::int64_t> sizes = {count, rows, room.tokens()};
-  const at::Tensor text = audit_tokens(room.options().vocabulary, sizes, 61);
-  const at::Tensor other = audit_tokens(room.options().vocabulary, sizes, 62);
+  const bool mixed = models.subject().mixed;
+  const std::vector<std::int64_t> sizes = {count, rows, models.tokens()};
+  const at::Tensor text = audit_tokens(models.options().vocabulary, sizes, 61);
+  const at::Tensor other = audit_tokens(models.options().vocabulary, sizes, 62);
   ForwardContext context{.step = audited_step(0),
                          .control = audit_control(several->options(), text, 61)};
   std::array<at::Tensor, 2> fused;
@@ -82,7 +82,7 @@ std::string apart_at_size(AuditRoom& room, double& worst, bool& left_out) {
   }
   for (std::int64_t e = 0; e < count; ++e) {
     const auto cell = static_cast<std::size_t>(e);
-    const AuditModel alone(room.subject(), room.one_of(cell), {room.subject().seed + cell},
+    const AuditModel alone(models.subject(), models.one_of(cell), {models.subject().seed + cell},
                            {mixed ? Arithmetic::Mixed : Arithmetic::Float32, true});
     for (const bool training : {true, false}) {
       ForwardContext own{.training = training, .step = context.step, .control = context.control};
@@ -99,21 +99,21 @@ std::string apart_at_size(AuditRoom& room, double& worst, bool& left_out) {
 }
 
 /// Losses and gradients of two steps and the weights after them, side by side. @return (E, n)
-at::Tensor trace(const AuditRoom& room, const std::vector<std::size_t>& cells, bool poison,
+at::Tensor trace(const AuditModels& models, const std::vector<std::size_t>& cells, bool poison,
                  Arithmetic arithmetic = Arithmetic::Float32) {
   std::vector<std::uint64_t> seeds;
   std::vector<double> rates;
   for (const std::size_t c : cells) {
-    seeds.push_back(room.subject().seed + c);
+    seeds.push_back(models.subject().seed + c);
     rates.push_back(kRates[c]);
   }
-  AuditModel model(room.subject(), options_of(room, cells), seeds, {arithmetic, true});
+  AuditModel model(models.subject(), options_of(models, cells), seeds, {arithmetic, true});
   if (poison) {
     model.arena().values().select(0, kPoisoned).fill_(kNaN);
     if (arithmetic == Arithmetic::Mixed) model.arena().refresh_shadow();
   }
   AuditTraining training(model, rates, kFusionSteps);
-  const std::int64_t tokens = std::min(room.tokens(), kPassTwin.tokens);
+  const std::int64_t tokens = std::min(models.tokens(), kPassTwin.tokens);
   const auto count = static_cast<std::int64_t>(cells.size());
   std::vector<at::Tensor> seen;
   for (std::int64_t step = 1; step <= kFusionSteps; ++step) {
@@ -131,14 +131,14 @@ at::Tensor trace(const AuditRoom& room, const std::vector<std::size_t>& cells, b
 
 /// Losses and gradients of a training step and the logits of an evaluation, of cells of one kind,
 /// side by side. @param text  (E, B, T + 1). @return (E, n)
-at::Tensor crowd_trace(const AuditRoom& room, std::int64_t first, const at::Tensor& text) {
+at::Tensor crowd_trace(const AuditModels& models, std::int64_t first, const at::Tensor& text) {
   const std::int64_t count = text.size(0), tokens = text.size(2) - 1;
   std::vector<std::uint64_t> seeds;
   for (std::int64_t e = 0; e < count; ++e) {
-    seeds.push_back(room.subject().seed + static_cast<std::uint64_t>(first + e));
+    seeds.push_back(models.subject().seed + static_cast<std::uint64_t>(first + e));
   }
   const std::vector<std::size_t> copies(static_cast<std::size_t>(count), 0);
-  AuditModel model(room.subject(), room.various(kCrowdTwin, copies), seeds, {.moved = true});
+  AuditModel model(models.subject(), models.various(kCrowdTwin, copies), seeds, {.moved = true});
   model.arena().zero_gradients();
   Batch batch{.windows = text, .step = audited_step(1)};
   const at::Tensor inputs = text.narrow(2, 0, tokens);
@@ -157,13 +157,13 @@ at::Tensor crowd_trace(const AuditRoom& room, std::int64_t first, const at::Tens
 
 /// More cells than any block of a kernel, of one kind and small: with other tokens in every second
 /// one the others keep their bits, and some have the same alone. @return what differs
-std::string apart_in_a_crowd(const AuditRoom& room, double& worst) {
-  const ModelOptions o = room.various(kCrowdTwin, {0});
-  const std::int64_t tokens = std::min(room.tokens(), kCrowdTwin.tokens);
+std::string apart_in_a_crowd(const AuditModels& models, double& worst) {
+  const ModelOptions o = models.various(kCrowdTwin, {0});
+  const std::int64_t tokens = std::min(models.tokens(), kCrowdTwin.tokens);
   const std::vector<std::int64_t> sizes = {kCrowd, kCrowdRows, tokens + 1};
   const at::Tensor text = audit_tokens(o.vocabulary, sizes, 64);
   const at::Tensor other = audit_tokens(o.vocabulary, sizes, 65);
-  const at::Tensor fused = crowd_trace(room, 0, text);
+  const at::Tensor fused = crowd_trace(models, 0, text);
   const auto differs = [&](std::int64_t e, const at::Tensor& got) {
     if (same_bits(fused[e], got)) return false;
     worst = largest_difference(fused[e], got);
@@ -171,14 +171,14 @@ std::string apart_in_a_crowd(const AuditRoom& room, double& worst) {
   };
   at::Tensor beside = text.clone();
   for (std::int64_t e = 1; e < kCrowd; e += 2) beside[e].copy_(other[e]);
-  const at::Tensor mixed = crowd_trace(room, 0, beside);
+  const at::Tensor mixed = crowd_trace(models, 0, beside);
   for (std::int64_t e = 0; e < kCrowd; e += 2) {
     if (differs(e, mixed[e])) {
       return fmt::format("cell {} of {}: its numbers depend on the cells beside it", e, kCrowd);
     }
   }
   for (const std::int64_t e : kAloneOfCrowd) {
-    if (differs(e, crowd_trace(room, e, text.narrow(0, e, 1))[0])) {
+    if (differs(e, crowd_trace(models, e, text.narrow(0, e, 1))[0])) {
       return fmt::format("cell {} of {}: its numbers differ alone and fused", e, kCrowd);
     }
   }
@@ -187,13 +187,13 @@ std::string apart_in_a_crowd(const AuditRoom& room, double& worst) {
 
 }  // namespace
 
-AuditResult check_fusion(AuditRoom& room) {
+AuditResult check_fusion(AuditModels& models) {
   const std::vector<std::size_t> all = {0, 1, 2, 3};
-  const at::Tensor fused = trace(room, all, false);
+  const at::Tensor fused = trace(models, all, false);
   double worst = 0;
   bool left_out = false;
-  std::string apart = apart_at_size(room, worst, left_out);
-  if (apart.empty()) apart = apart_in_a_crowd(room, worst);
+  std::string apart = apart_at_size(models, worst, left_out);
+  if (apart.empty()) apart = apart_in_a_crowd(models, worst);
   if (!apart.empty()) return judged(false, worst, 0, apart);
   bool same = true;
   std::string note = fmt::format(
@@ -208,16 +208,16 @@ AuditResult check_fusion(AuditRoom& room) {
     worst = std::isnan(d) ? d : std::max(worst, d);
   };
   for (const std::size_t e : all) {
-    compare(trace(room, {e}, false)[0], e, "its numbers differ alone and fused");
+    compare(trace(models, {e}, false)[0], e, "its numbers differ alone and fused");
   }
-  const at::Tensor poisoned = trace(room, all, true);
+  const at::Tensor poisoned = trace(models, all, true);
   for (const std::size_t e : all) {
     if (e == kPoisoned) continue;
     compare(poisoned[static_cast<std::int64_t>(e)], e, "a neighbour's NaN changes its numbers");
   }
-  if (room.subject().mixed) {
-    const at::Tensor own = trace(room, all, false, Arithmetic::Mixed);
-    const at::Tensor beside = trace(room, all, true, Arithmetic::Mixed);
+  if (models.subject().mixed) {
+    const at::Tensor own = trace(models, all, false, Arithmetic::Mixed);
+    const at::Tensor beside = trace(models, all, true, Arithmetic::Mixed);
     for (const std::size_t e : all) {
       const auto cell = static_cast<std::int64_t>(e);
       if (e == kPoisoned || same_bits(own[cell], beside[cell])) continue;

@@ -79,9 +79,9 @@ void record_gradients(AuditModel& twin, std::int64_t tokens, GradientRecord& rec
 
 }  // namespace
 
-AuditResult check_gradient_flow(AuditRoom& room) {
-  const std::int64_t tokens = std::min(room.tokens(), kDeepTwin.tokens);
-  AuditModel twin = room.twin(kDeepTwin, {0}, {});
+AuditResult check_gradient_flow(AuditModels& models) {
+  const std::int64_t tokens = std::min(models.tokens(), kDeepTwin.tokens);
+  AuditModel twin = models.twin(kDeepTwin, {0}, {});
   GradientRecord record(twin.layout());
   record_gradients(twin, tokens, record);
   std::set<std::string> declared, possible;
@@ -92,14 +92,14 @@ AuditResult check_gradient_flow(AuditRoom& room) {
   // A small network of rectifiers may be off at one draw of its weights, but not at several.
   const auto again = [&](GradientRecord& h, Arithmetic arithmetic) {
     for (std::uint64_t draw = 1; draw < kDraws && undeclared(h); ++draw) {
-      AuditModel other(room.subject(), twin.options(), {room.subject().seed + 1000 * draw},
+      AuditModel other(models.subject(), twin.options(), {models.subject().seed + 1000 * draw},
                        {.arithmetic = arithmetic});
       record_gradients(other, tokens, h);
     }
   };
   again(record, Arithmetic::Float32);
   std::set<std::string> silent = record.all(), wrong = record.wrong;
-  if (room.subject().mixed) {
+  if (models.subject().mixed) {
     GradientRecord mixed(twin.layout());
     again(mixed, Arithmetic::Mixed);
     const std::set<std::string> more = mixed.all();

@@ -53,10 +53,10 @@ double surprise(const MarkovChain& chain, const at::Tensor& windows) {
 
 }  // namespace
 
-AuditResult check_overfit_batch(AuditRoom& room) {
-  AuditModel twin = room.learner();
+AuditResult check_overfit_batch(AuditModels& models) {
+  AuditModel twin = models.learner();
   AuditTraining training(twin, {kOverfitRate}, kOverfitSteps);
-  const std::int64_t tokens = std::min(room.tokens(), kLearningTwin.tokens);
+  const std::int64_t tokens = std::min(models.tokens(), kLearningTwin.tokens);
   const at::Tensor windows =
       audit_tokens(twin.options().vocabulary, {1, kOverfitRows, tokens + 1}, 41);
   std::vector<double> seen;
@@ -78,9 +78,9 @@ AuditResult check_overfit_batch(AuditRoom& room) {
   return judged(loss < kLearned, loss, kLearned, note);
 }
 
-AuditResult check_entropy_floor(AuditRoom& room) {
-  AuditModel twin = room.learner();
-  const std::int64_t tokens = std::min(room.tokens(), kLearningTwin.tokens);
+AuditResult check_entropy_floor(AuditModels& models) {
+  AuditModel twin = models.learner();
+  const std::int64_t tokens = std::min(models.tokens(), kLearningTwin.tokens);
   const MarkovChain chain(1, twin.options().vocabulary, 1.0);
   const auto drawn = [&](std::int64_t n, const char* stream) {
     const std::vector<std::uint32_t> ids = chain.draw(n, stream);

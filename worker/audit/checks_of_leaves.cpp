@@ -22,12 +22,12 @@ constexpr std::int64_t kLeafRows = 4;
 
 /// Everything that a leaf of a model may change: its start values, its losses in training, and its
 /// logits in every mode. Side by side, in float64.
-at::Tensor numbers_of(const AuditRoom& room, const ModelOptions& options) {
+at::Tensor numbers_of(const AuditModels& models, const ModelOptions& options) {
   const at::NoGradGuard no_grad;
-  AuditModel model(room.subject(), twin_of(options, kLeafTwin), {room.subject().seed},
+  AuditModel model(models.subject(), twin_of(options, kLeafTwin), {models.subject().seed},
                    {.arithmetic = Arithmetic::Float64});
   const ModelOptions& o = model.options();
-  const std::int64_t tokens = std::min(room.tokens(), kLeafTwin.tokens);
+  const std::int64_t tokens = std::min(models.tokens(), kLeafTwin.tokens);
   const at::Tensor windows = audit_tokens(o.vocabulary, {1, kLeafRows, tokens + 1}, 131);
   const at::Tensor inputs = windows.narrow(2, 0, tokens);
   ForwardContext signal{.control = audit_control(o, inputs, 131)};
@@ -46,14 +46,14 @@ at::Tensor numbers_of(const AuditRoom& room, const ModelOptions& options) {
 
 /// With a residual scale of 0 no layer changes its input: the states are the embedded tokens, to
 /// the bit. Not of a flow, whose steps have a length of their own.
-bool stands_still(const AuditRoom& room) {
-  ModelOptions o = twin_of(room.subject().options({0}), kDeepTwin);
+bool stands_still(const AuditModels& models) {
+  ModelOptions o = twin_of(models.subject().options({0}), kDeepTwin);
   if (o.flow.replaced() > 0) return true;
   std::ranges::fill(o.residual.scale, 0);
   o.control.constant.clear();  // which moves the input of layers
-  const AuditModel model(room.subject(), o, {room.subject().seed});
+  const AuditModel model(models.subject(), o, {models.subject().seed});
   const at::Tensor tokens =
-      audit_tokens(o.vocabulary, {1, kLeafRows, std::min(room.tokens(), kDeepTwin.tokens)}, 132);
+      audit_tokens(o.vocabulary, {1, kLeafRows, std::min(models.tokens(), kDeepTwin.tokens)}, 132);
   const at::NoGradGuard no_grad;
   const at::Tensor embedded = model.model().embed(tokens);
   return std::ranges::all_of(std::array{true, false}, [&](bool training) {
@@ -64,18 +64,18 @@ bool stands_still(const AuditRoom& room) {
 
 }  // namespace
 
-AuditResult check_leaves(AuditRoom& room) {
-  if (!stands_still(room)) {
+AuditResult check_leaves(AuditModels& models) {
+  if (!stands_still(models)) {
     return judged(false, kNaN, 0, "model.residual.scale: at 0 the layers still change their input");
   }
   std::string silent;
   std::int64_t count = 0;
   at::Tensor first;
-  if (!room.subject().leaves.empty()) first = numbers_of(room, room.subject().options({0}));
-  for (const AuditedLeaf& leaf : room.subject().leaves) {
-    const at::Tensor base = leaf.base ? numbers_of(room, leaf.base()) : first;
+  if (!models.subject().leaves.empty()) first = numbers_of(models, models.subject().options({0}));
+  for (const AuditedLeaf& leaf : models.subject().leaves) {
+    const at::Tensor base = leaf.base ? numbers_of(models, leaf.base()) : first;
     const bool acts = std::ranges::any_of(leaf.changed, [&](const auto& changed) {
-      return !same_bits(base, numbers_of(room, changed()));
+      return !same_bits(base, numbers_of(models, changed()));
     });
     if (acts) continue;
     ++count;
@@ -88,7 +88,7 @@ AuditResult check_leaves(AuditRoom& room) {
   return judged(
       true, 0, 0,
       fmt::format("{} leaves change numbers; at a residual scale of 0 the layers stand still",
-                  room.subject().leaves.size()));
+                  models.subject().leaves.size()));
 }
 
 }  // namespace depthgrid

@@ -63,11 +63,11 @@ void inspect(Search& search, const AuditModel& model, const AuditedMode& mode, s
 
 /// The structure itself: as many cuts as its share of the operations allows, in its training
 /// arithmetic.
-void inspect_size(Search& search, AuditRoom& room, bool causal) {
-  const std::int64_t tokens = room.tokens();
-  AuditModel& several = *room.several();
+void inspect_size(Search& search, AuditModels& models, bool causal) {
+  const std::int64_t tokens = models.tokens();
+  AuditModel& several = *models.several();
   search.cells = several.options().cells;
-  const std::int64_t rows = room.most_rows(several.options(), tokens);
+  const std::int64_t rows = models.most_rows(several.options(), tokens);
   std::vector<AuditedMode> modes = audited_modes(several.model().family());
   const auto layers = static_cast<std::int64_t>(several.options().routing.layers.size());
   const std::int64_t window = std::min(tokens, kSteeringWindow);
@@ -80,7 +80,7 @@ void inspect_size(Search& search, AuditRoom& room, bool causal) {
     const std::int64_t steering =
         decides(mode) ? (layers * search.cells * window + tokens - 1) / tokens : 0;
     const std::int64_t afford =
-        (room.affordable(main ? kShareOfMain : kShareOfOthers / others) - steering) / 2;
+        (models.affordable(main ? kShareOfMain : kShareOfOthers / others) - steering) / 2;
     if (!main && afford < search.cells) {
       search.left_out += (search.left_out.empty() ? "" : ", ") + mode.name;
       continue;
@@ -91,8 +91,8 @@ void inspect_size(Search& search, AuditRoom& room, bool causal) {
     search.at_size = std::max(search.at_size, static_cast<std::int64_t>(cuts.size()));
     inspect(search, several, mode, tokens, {.cuts = cuts, .dealt = true, .rows = rows}, "");
   }
-  AuditModel& full = *room.full();
-  const std::int64_t alone = std::min(kCutsAlone, room.affordable(kShareAlone) / 2);
+  AuditModel& full = *models.full();
+  const std::int64_t alone = std::min(kCutsAlone, models.affordable(kShareAlone) / 2);
   for (const AuditedMode& mode : audited_modes(full.model().family())) {
     if (mode.causal != causal || !of_training(mode) || alone < 1) continue;
     inspect(search, full, mode, tokens, {.cuts = some_cuts(tokens, alone), .rows = 1},
@@ -101,23 +101,23 @@ void inspect_size(Search& search, AuditRoom& room, bool causal) {
 }
 
 /// A twin whose fixed thresholds make its layers choose.
-AuditModel choosing_twin(const AuditRoom& room, const TwinSize& size, Arithmetic arithmetic) {
-  const std::vector<std::size_t> cells = room.cells();
-  ModelOptions o = room.various(size, cells);
+AuditModel choosing_twin(const AuditModels& models, const TwinSize& size, Arithmetic arithmetic) {
+  const std::vector<std::size_t> cells = models.cells();
+  ModelOptions o = models.various(size, cells);
   if (!o.routing.layers.empty()) {
-    o.routing.threshold = middle_thresholds(room.built(o, cells, {arithmetic, true}),
-                                            std::min(room.tokens(), kShortWindow));
+    o.routing.threshold = middle_thresholds(models.built(o, cells, {arithmetic, true}),
+                                            std::min(models.tokens(), kShortWindow));
   }
-  return room.built(std::move(o), cells, {arithmetic, true});
+  return models.built(std::move(o), cells, {arithmetic, true});
 }
 
 /// A twin: every position is a cut, in every cell where the window is short, else in one of them,
 /// and in another one in the next pass.
-void inspect_twin(Search& search, AuditRoom& room, bool causal, TwinSize size,
+void inspect_twin(Search& search, AuditModels& models, bool causal, TwinSize size,
                   Arithmetic arithmetic) {
   const bool wide = arithmetic == Arithmetic::Float64;
-  size.tokens = std::min(room.tokens(), size.tokens);
-  const AuditModel model = choosing_twin(room, size, arithmetic);
+  size.tokens = std::min(models.tokens(), size.tokens);
+  const AuditModel model = choosing_twin(models, size, arithmetic);
   const std::string where = wide ? " (of the twin, in float64)" : " (of the twin)";
   for (const AuditedMode& mode : steered_modes(model, size.tokens)) {
     if (mode.causal != causal) continue;
@@ -130,18 +130,19 @@ void inspect_twin(Search& search, AuditRoom& room, bool causal, TwinSize size,
     const auto count = static_cast<std::int64_t>(plan.cuts.size());
     const std::int64_t slots = plan.dealt ? count / model.options().cells + 1 : count;
     const std::int64_t passes = of_training(mode) ? kTwinPasses : 1;
-    plan.rows = std::min(room.most_rows(model.options(), tokens), (slots + passes - 1) / passes);
+    plan.rows = std::min(models.most_rows(model.options(), tokens), (slots + passes - 1) / passes);
     inspect(search, model, mode, tokens, plan, where);
   }
 }
 
 /// The first steps of a temporal dynamic transformer, in which nothing is routed: whatever training
 /// declares, they are causal.
-void inspect_dense_start(Search& search, const AuditRoom& room) {
-  const std::vector<std::int64_t>& steps = room.options().tdt.dense_steps;
+void inspect_dense_start(Search& search, const AuditModels& models) {
+  const std::vector<std::int64_t>& steps = models.options().tdt.dense_steps;
   if (std::ranges::all_of(steps, [](std::int64_t n) { return n == 0; })) return;
-  const AuditModel model = room.twin(kDeepTwin, room.cells(), {.moved = true, .dense_start = true});
-  const std::int64_t tokens = std::min(room.tokens(), kDeepTwin.tokens);
+  const AuditModel model =
+      models.twin(kDeepTwin, models.cells(), {.moved = true, .dense_start = true});
+  const std::int64_t tokens = std::min(models.tokens(), kDeepTwin.tokens);
   const AuditedMode mode{.name = "training in its dense start", .context = {.training = true}};
   inspect(search, model, mode, tokens, {.cuts = all_cuts(tokens), .rows = kDeepTwin.tokens},
           " (of the twin)");
@@ -158,17 +159,17 @@ void note_gradients(Search& search, const GradientEffect& effect, double toleran
       effect.cut, effect.parameter, where);
 }
 
-void inspect_gradients(Search& search, AuditRoom& room, bool held) {
-  note_gradients(search, change_gradients(room, held), kGradientTolerance, " (of the twin)");
-  AuditModel twin = room.twin(kLongTwin, room.cells());
-  const std::int64_t tokens = std::min(room.tokens(), kLongTwin.tokens);
-  const std::int64_t rows = std::min(room.most_rows(twin.options(), tokens),
+void inspect_gradients(Search& search, AuditModels& models, bool held) {
+  note_gradients(search, change_gradients(models, held), kGradientTolerance, " (of the twin)");
+  AuditModel twin = models.twin(kLongTwin, models.cells());
+  const std::int64_t tokens = std::min(models.tokens(), kLongTwin.tokens);
+  const std::int64_t rows = std::min(models.most_rows(twin.options(), tokens),
                                      (tokens + twin.options().cells) / twin.options().cells);
   note_gradients(search,
                  gradients_by_late_tokens(twin, tokens, rows, audited_step(search.turn++), held), 0,
                  " (of the twin)");
-  if (AuditModel* model = room.several()) {
-    const std::int64_t window = std::min(room.tokens(), kGradientWindow);
+  if (AuditModel* model = models.several()) {
+    const std::int64_t window = std::min(models.tokens(), kGradientWindow);
     note_gradients(search,
                    gradients_by_late_tokens(*model, window, 1, audited_step(search.turn++), held),
                    0, "");
@@ -176,48 +177,48 @@ void inspect_gradients(Search& search, AuditRoom& room, bool held) {
 }
 
 /// All modes that are declared causal, or all that are not.
-Search search_for_leaks(AuditRoom& room, bool causal, bool trains) {
+Search search_for_leaks(AuditModels& models, bool causal, bool trains) {
   Search search;
-  if (room.full() != nullptr) inspect_size(search, room, causal);
-  inspect_twin(search, room, causal, kLongTwin, Arithmetic::Float32);
-  if (room.subject().mixed) inspect_twin(search, room, causal, kWideTwin, Arithmetic::Mixed);
+  if (models.full() != nullptr) inspect_size(search, models, causal);
+  inspect_twin(search, models, causal, kLongTwin, Arithmetic::Float32);
+  if (models.subject().mixed) inspect_twin(search, models, causal, kWideTwin, Arithmetic::Mixed);
   search.inspected = 0;
-  inspect_twin(search, room, causal, kWideTwin, Arithmetic::Float64);
-  if (causal) inspect_dense_start(search, room);
-  if (trains) inspect_gradients(search, room, !causal);
+  inspect_twin(search, models, causal, kWideTwin, Arithmetic::Float64);
+  if (causal) inspect_dense_start(search, models);
+  if (trains) inspect_gradients(search, models, !causal);
   return search;
 }
 
-AuditResult verdict_of(AuditRoom& room, const Search& search, const std::string& note) {
+AuditResult verdict_of(AuditModels& models, const Search& search, const std::string& note) {
   if (!search.leak.empty()) return judged(false, search.worst, 0, search.leak);
   if (!search.moved) {
     return {"", AuditVerdict::Undecided, 0, 0, "no logit depends on the tokens at all"};
   }
   if (!search.undecided.empty()) return {"", AuditVerdict::Undecided, 0, 0, search.undecided};
-  if (room.full() != nullptr) {
+  if (models.full() != nullptr) {
     const std::string rest = search.left_out.empty() ? "" : "; at size without " + search.left_out;
     return judged(true, 0, 0, note + rest);
   }
-  return {"", AuditVerdict::Skipped, kNaN, 0, room.too_large() + "; its twin passes"};
+  return {"", AuditVerdict::Skipped, kNaN, 0, models.too_large() + "; its twin passes"};
 }
 
 }  // namespace
 
-AuditResult check_causality(AuditRoom& room) {
-  if (room.tokens() < 2) return {"", AuditVerdict::Skipped, kNaN, 0, "a window of one token"};
-  const AuditModel declared = room.twin(kGradientTwin, {0});
+AuditResult check_causality(AuditModels& models) {
+  if (models.tokens() < 2) return {"", AuditVerdict::Skipped, kNaN, 0, "a window of one token"};
+  const AuditModel declared = models.twin(kGradientTwin, {0});
   const std::vector<AuditedMode> modes = audited_modes(declared.model().family());
   const bool trains = modes.front().causal;
-  const Search search = search_for_leaks(room, true, trains);
+  const Search search = search_for_leaks(models, true, trains);
   return verdict_of(
-      room, search,
+      models, search,
       fmt::format("{} modes, {} cuts in {} cells of {} tokens; every cut of twins of {}",
-                  search.inspected, search.at_size, search.cells, room.tokens(),
-                  std::min(room.tokens(), kLongTwin.tokens)));
+                  search.inspected, search.at_size, search.cells, models.tokens(),
+                  std::min(models.tokens(), kLongTwin.tokens)));
 }
 
-AuditResult check_declaration(AuditRoom& room) {
-  const AuditModel asked = room.twin(kGradientTwin, {0});
+AuditResult check_declaration(AuditModels& models) {
+  const AuditModel asked = models.twin(kGradientTwin, {0});
   std::string declared;
   bool trains = false;
   for (const AuditedMode& mode : audited_modes(asked.model().family())) {
@@ -227,7 +228,7 @@ AuditResult check_declaration(AuditRoom& room) {
       return judged(false, kNaN, 0,
                     "evaluation looks ahead: its losses are not those of predictions");
     }
-    if (room.tokens() < 2) return {"", AuditVerdict::Skipped, kNaN, 0, "a window of one token"};
+    if (models.tokens() < 2) return {"", AuditVerdict::Skipped, kNaN, 0, "a window of one token"};
     if (mode.reason.empty())
       return judged(false, 0, 0, mode.name + " looks ahead without a reason");
     const at::Tensor text = audit_tokens(asked.options().vocabulary, {1, 2, 2}, 5);
@@ -237,7 +238,7 @@ AuditResult check_declaration(AuditRoom& room) {
     declared += (declared.empty() ? "" : "; ") + mode.name + ": " + mode.reason;
   }
   if (declared.empty()) return judged(true, 0, 0, "every mode is causal");
-  return verdict_of(room, search_for_leaks(room, false, trains), declared);
+  return verdict_of(models, search_for_leaks(models, false, trains), declared);
 }
 
 }  // namespace depthgrid

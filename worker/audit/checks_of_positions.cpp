@@ -92,21 +92,21 @@ double rotation_apart(const ModelOptions& o, std::int64_t tokens) {
 
 }  // namespace
 
-AuditResult check_positions(AuditRoom& room) {
-  const std::int64_t tokens = std::min(room.tokens(), kMostPositions);
+AuditResult check_positions(AuditModels& models) {
+  const std::int64_t tokens = std::min(models.tokens(), kMostPositions);
   const std::vector<std::size_t> cells = {0, 1};
-  if (room.options().positions == Positions::Rope) {
-    const double off = rotation_apart(room.options(), tokens);
+  if (models.options().positions == Positions::Rope) {
+    const double off = rotation_apart(models.options(), tokens);
     return judged(off <= kAngleTolerance, off, kAngleTolerance,
                   fmt::format("{} rotations, against their definition", tokens));
   }
-  if (room.options().positions != Positions::Learned) {
+  if (models.options().positions != Positions::Learned) {
     return judged(true, 0, kPositionTolerance, "no table of positions");
   }
-  ModelOptions o = room.various(kPositionTwin, cells);
+  ModelOptions o = models.various(kPositionTwin, cells);
   o.vocabulary = kPositionRows * tokens + 2;
   o.max_tokens = std::max(o.max_tokens, tokens);
-  AuditModel model = room.built(o, cells, {Arithmetic::Float64, true});
+  AuditModel model = models.built(o, cells, {Arithmetic::Float64, true});
   double off = 0;
   for (const bool training : {true, false}) {
     const double here = gradient_apart(model, tokens, training);

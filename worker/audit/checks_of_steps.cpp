@@ -142,8 +142,9 @@ void compare_changes(StepError& error, const ParameterLayout& layout, const at::
 }
 
 /// Whether factors in bf16 are those of the weights after a step of training.
-bool copy_follows(const AuditRoom& room, const BatchSource& batches, const TrainOptions& recipe) {
-  AuditModel model = room.twin(kStepTwin, {0, 1}, {Arithmetic::Mixed, true});
+bool copy_follows(const AuditModels& models, const BatchSource& batches,
+                  const TrainOptions& recipe) {
+  AuditModel model = models.twin(kStepTwin, {0, 1}, {Arithmetic::Mixed, true});
   const at::Tensor before = model.arena().shadow().clone();
   CellOptimizer optimizer(model.arena(), recipe);
   NoSync alone;
@@ -156,12 +157,12 @@ bool copy_follows(const AuditRoom& room, const BatchSource& batches, const Train
 
 }  // namespace
 
-AuditResult check_training_step(AuditRoom& room) {
-  const AuditSubject& subject = room.subject();
-  const std::int64_t tokens = std::min(room.tokens(), kStepTwin.tokens);
+AuditResult check_training_step(AuditModels& models) {
+  const AuditSubject& subject = models.subject();
+  const std::int64_t tokens = std::min(models.tokens(), kStepTwin.tokens);
   const std::vector<std::size_t> cells = {0, 1};
-  AuditModel model = room.twin(kStepTwin, cells);
-  AuditModel wide = room.twin(kStepTwin, cells, {Arithmetic::Float64, true});
+  AuditModel model = models.twin(kStepTwin, cells);
+  AuditModel wide = models.twin(kStepTwin, cells, {Arithmetic::Float64, true});
   const ModelOptions& o = model.options();
   const at::Tensor start = model.arena().values().to(at::kDouble);
   wide.arena().values().copy_(start);
@@ -198,12 +199,13 @@ AuditResult check_training_step(AuditRoom& room) {
                     .control = control.u.defined()
                                    ? Control{control.u.narrow(0, 0, 1).to(at::kDouble)}
                                    : Control()};
-    AuditModel single = room.built(room.various(kStepTwin, {0}), {0}, {Arithmetic::Float64, true});
+    AuditModel single =
+        models.built(models.various(kStepTwin, {0}), {0}, {Arithmetic::Float64, true});
     single.arena().values().copy_(start.narrow(0, 0, 1));
     differences = differences_by_tensor(single, one);
     tensors = differences.tensors;
-    if (differences.worst <= kDifferenceTolerance && fits_in_float64(room)) {
-      differences = differences_at_size(room);
+    if (differences.worst <= kDifferenceTolerance && fits_in_float64(models)) {
+      differences = differences_at_size(models);
       at_size = fmt::format("all of them at size, to {:.1g}", differences.worst);
     }
   } else {
@@ -257,7 +259,7 @@ AuditResult check_training_step(AuditRoom& room) {
                   fmt::format("step {} moves {} otherwise than {} of the whole batch's gradient",
                               error.step, error.parameter, subject.optimizer));
   }
-  if (subject.mixed && !copy_follows(room, batches, recipe)) {
+  if (subject.mixed && !copy_follows(models, batches, recipe)) {
     return judged(false, kNaN, kStepTolerance,
                   "the bf16 copy of the weights is not that of the weights after a step");
   }

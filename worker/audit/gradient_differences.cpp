@@ -151,17 +151,17 @@ GradientError differences_by_tensor(AuditModel& model, const Batch& batch) {
   return error;
 }
 
-bool fits_in_float64(const AuditRoom& room) {
-  const auto count = static_cast<double>(layout_of(room.subject(), room.options()).size());
-  const double row = room.row_flops() / static_cast<double>(room.tokens());
-  return count <= kMostNumbers && count * kBytesOfNumber <= room.subject().memory_bytes &&
+bool fits_in_float64(const AuditModels& models) {
+  const auto count = static_cast<double>(layout_of(models.subject(), models.options()).size());
+  const double row = models.row_flops() / static_cast<double>(models.tokens());
+  return count <= kMostNumbers && count * kBytesOfNumber <= models.subject().memory_bytes &&
          row * static_cast<double>(kFewTokens * kFewRows) * 40 <= kAuditFlops;
 }
 
-GradientError differences_at_size(const AuditRoom& room) {
-  AuditModel model = room.built(room.various({0}), {0}, {Arithmetic::Float64, true});
+GradientError differences_at_size(const AuditModels& models) {
+  AuditModel model = models.built(models.various({0}), {0}, {Arithmetic::Float64, true});
   const ModelOptions& o = model.options();
-  const std::int64_t tokens = std::min(room.tokens(), kFewTokens);
+  const std::int64_t tokens = std::min(models.tokens(), kFewTokens);
   const at::Tensor windows = audit_tokens(o.vocabulary, {1, kFewRows, tokens + 1}, 127);
   Batch batch{.windows = windows, .step = 1};
   batch.control = audit_control(o, windows.narrow(2, 0, tokens), 127);

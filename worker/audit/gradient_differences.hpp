@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "worker/audit/audit_room.hpp"
+#include "worker/audit/audit_models.hpp"
 
 namespace depthgrid {
 
@@ -22,10 +22,10 @@ struct GradientError {
 GradientError differences_by_tensor(AuditModel& model, const Batch& batch);
 
 /// Whether a model of the structure's own size in float64 is within its memory and operations.
-bool fits_in_float64(const AuditRoom& room);
+bool fits_in_float64(const AuditModels& models);
 
 /// The same at the structure's own size, on a few tokens, along one direction for each term of the
 /// loss in which all tensors have an equal share; where that fails, tensor by tensor.
-GradientError differences_at_size(const AuditRoom& room);
+GradientError differences_at_size(const AuditModels& models);
 
 }  // namespace depthgrid

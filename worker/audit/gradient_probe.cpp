@@ -32,15 +32,15 @@ at::Tensor early_gradients(AuditModel& model, const at::Tensor& tokens, const at
 
 }  // namespace
 
-GradientEffect change_gradients(const AuditRoom& room, bool held) {
-  const std::int64_t tokens = std::min(room.tokens(), kGradientTwin.tokens);
+GradientEffect change_gradients(const AuditModels& models, bool held) {
+  const std::int64_t tokens = std::min(models.tokens(), kGradientTwin.tokens);
   const std::vector<std::int64_t> cuts = all_cuts(tokens);
   GradientEffect effect;
   if (cuts.empty()) return effect;
   const std::vector<std::size_t> copies(cuts.size(), 0);
-  ModelOptions options = room.various(kGradientTwin, copies);
-  AuditModel model(room.subject(), std::move(options),
-                   std::vector<std::uint64_t>(cuts.size(), room.subject().seed),
+  ModelOptions options = models.various(kGradientTwin, copies);
+  AuditModel model(models.subject(), std::move(options),
+                   std::vector<std::uint64_t>(cuts.size(), models.subject().seed),
                    {.arithmetic = Arithmetic::Float64, .moved = true});
   const ModelOptions& o = model.options();
   const at::Tensor cut = at::tensor(cuts, at::kLong).view({-1, 1, 1});

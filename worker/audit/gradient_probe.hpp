@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "worker/audit/audit_room.hpp"
+#include "worker/audit/audit_models.hpp"
 
 namespace depthgrid {
 
@@ -24,7 +24,7 @@ struct GradientEffect {
 ///
 /// Runs on a twin in float64 whose cells are copies, one for each cut.
 /// @param held  execute what the unchanged sequences execute.
-GradientEffect change_gradients(const AuditRoom& room, bool held);
+GradientEffect change_gradients(const AuditModels& models, bool held);
 
 /// The same at any width and length by a single backward pass: sequences whose tokens before their
 /// cut come from the lower half of the vocabulary and those behind it from the upper half. The

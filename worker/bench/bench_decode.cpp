@@ -196,14 +196,14 @@ int of_a_cell(const BenchOrder& order) {
   ModeEvaluation(*data, plan, *stored.model, *stored.language, {}).calibrate(false);
   const TokenStream& text = data->valid();
   const std::int64_t all = kPrompt + order.steps;
-  const std::int64_t room = Decoder(*stored.model).room();
-  if (!stored.language->execution || all > std::min(room, text.size())) {
+  const std::int64_t remaining = Decoder(*stored.model).remaining();
+  if (!stored.language->execution || all > std::min(remaining, text.size())) {
     throw UserError(
         ExitCode::Usage,
         stored.language->execution
             ? fmt::format("bench decode: {} tokens behind a prompt of {} are more than the {} that "
                           "the model's positions and its text have; set --steps",
-                          order.steps, kPrompt, std::min(room, text.size()))
+                          order.steps, kPrompt, std::min(remaining, text.size()))
             : "bench decode: " + stored.cell.alias +
                   " has no layers that skip tokens; its weights "
                   "do not change how fast it decodes");
@@ -227,12 +227,12 @@ int bench_decode(const BenchOrder& order) {
               at::TensorOptions().dtype(at::kFloat).device(bench.device()),
               /*mixed=*/config.word("train.precision") == "bf16");
   const Model model(arena, options);
-  const std::int64_t all = kPrompt + order.steps, room = Decoder(model).room();
-  if (all > room) {
+  const std::int64_t all = kPrompt + order.steps, remaining = Decoder(model).remaining();
+  if (all > remaining) {
     throw UserError(ExitCode::Usage,
                     fmt::format("bench decode: {} tokens behind a prompt of {} do not fit the {} "
                                 "learned positions; set data.seq_len or --steps",
-                                order.steps, kPrompt, room));
+                                order.steps, kPrompt, remaining));
   }
   const at::Tensor ids =
       at::randint(0, options.vocabulary, {1, 1, all}, at::kLong).to(bench.device());

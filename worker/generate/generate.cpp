@@ -116,7 +116,7 @@ Generated generate_tokens(const Model& model, const std::vector<std::int64_t>& p
   const at::NoGradGuard no_grad;
   Decoder decoder(model, std::move(execution), std::move(control));
   std::vector<std::int64_t> all = prompt;
-  const std::int64_t window = decoder.room();
+  const std::int64_t window = decoder.remaining();
   const auto newest = [&](std::int64_t n) {
     const auto size = static_cast<std::int64_t>(all.size());
     return std::span<const std::int64_t>(all).last(static_cast<std::size_t>(std::min(n, size)));
@@ -124,7 +124,7 @@ Generated generate_tokens(const Model& model, const std::vector<std::int64_t>& p
   Generated out;
   at::Tensor logits = read(model, decoder, newest(window));
   for (std::int64_t n = 0; n < tokens; ++n) {
-    if (n > 0 && decoder.room() > 0) {
+    if (n > 0 && decoder.remaining() > 0) {
       logits = read(model, decoder, newest(1));
     } else if (n > 0) {
       decoder.restart();

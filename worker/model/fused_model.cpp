@@ -45,8 +45,8 @@ std::int64_t automatic_fuse(const ModelOptions& options, std::int64_t rows, std:
   // The output of one sublayer should stay in a core's caches until the next one reads it; the
   // bound is measured for CPUs and a first guess for GPUs, see docs/performance.md.
   const double entries = static_cast<double>(rows * tokens * options.width);
-  const double room = device.is_cpu() ? 512.0 * 64 : 64.0 * 1024 * 256;
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(room / entries), 1, 64);
+  const double limit = device.is_cpu() ? 512.0 * 64 : 64.0 * 1024 * 256;
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(limit / entries), 1, 64);
 }
 
 void set_memory(StructureCost& cost, const ModelOptions& options, const CellConfig& config) {

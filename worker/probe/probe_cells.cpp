@@ -112,7 +112,7 @@ void require_sequences(const CellConfig& leaves, const std::vector<std::string>&
 }
 
 /// @throws UserError if the raw states of so many measurements are more than the leaves allow.
-void require_room(const CellConfig& leaves, std::size_t measurements) {
+void require_space(const CellConfig& leaves, std::size_t measurements) {
   StateVolume volume = state_volume(leaves.by_path());
   volume.measurements = static_cast<std::int64_t>(measurements);
   if (const std::string problem = state_refusal(volume); !problem.empty()) {
@@ -144,7 +144,7 @@ class CellProbing {
       const std::vector<std::string> names = names_for(order_, leaves);
       require_sequences(leaves, names);
       if (std::ranges::count(names, "trajectory") > 0) {
-        require_room(leaves, choices.size());
+        require_space(leaves, choices.size());
       }
       if (!set) {
         const auto data = data_.open(stored.config);

@@ -81,7 +81,8 @@ std::uint64_t natural(const SortedJson& value, const std::string& name) {
   return value.get<std::uint64_t>();
 }
 
-SafetensorsEntry parse_entry(const std::string& name, const SortedJson& value, std::uint64_t room) {
+SafetensorsEntry parse_entry(const std::string& name, const SortedJson& value,
+                             std::uint64_t data_bytes) {
   if (!value.is_object() || value.size() != 3 || !value.contains("dtype") ||
       !value.contains("shape") || !value.contains("data_offsets")) {
     refuse(fmt::format("tensor '{}' has other members than dtype, shape and data_offsets", name));
@@ -104,9 +105,9 @@ SafetensorsEntry parse_entry(const std::string& name, const SortedJson& value, s
   }
   entry.begin = natural(offsets[0], name);
   entry.end = natural(offsets[1], name);
-  if (entry.begin > entry.end || entry.end > room) {
+  if (entry.begin > entry.end || entry.end > data_bytes) {
     refuse(fmt::format("tensor '{}': bytes {} to {} are not inside the file, which has {}", name,
-                       entry.begin, entry.end, room));
+                       entry.begin, entry.end, data_bytes));
   }
   if (entry.end - entry.begin != bytes) {
     refuse(fmt::format("tensor '{}' has {} bytes; its shape needs {}", name,
@@ -115,7 +116,7 @@ SafetensorsEntry parse_entry(const std::string& name, const SortedJson& value, s
   return entry;
 }
 
-void expect_gapless(std::vector<SafetensorsEntry> entries, std::uint64_t room) {
+void expect_gapless(std::vector<SafetensorsEntry> entries, std::uint64_t data_bytes) {
   std::ranges::sort(entries, {},
                     [](const SafetensorsEntry& e) { return std::pair(e.begin, e.end); });
   std::uint64_t at = 0;
@@ -126,7 +127,8 @@ void expect_gapless(std::vector<SafetensorsEntry> entries, std::uint64_t room) {
     }
     at = entry.end;
   }
-  if (at != room) refuse(fmt::format("{} bytes behind the last tensor belong to none", room - at));
+  if (at != data_bytes)
+    refuse(fmt::format("{} bytes behind the last tensor belong to none", data_bytes - at));
 }
 
 /// Name of the type of a tensor that is written.

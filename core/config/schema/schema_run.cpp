@@ -153,7 +153,7 @@ constexpr Leaf kRetry[] = {
                 "more launches that fail alike within `retry.breaker_window` stop a supervisor"),
     run_integer("retry.breaker_window", 1, 1e7, "s", "600", "for `retry.breaker_failures`"),
     run_integer("retry.disk_wait", 0, 1e7, "s", "1800",
-                "a supervisor whose store has no room tries one launch from time to time for so "
+                "a supervisor whose store's disk is full tries one launch from time to time for so "
                 "long before it ends; 0: it ends at once"),
 };
 

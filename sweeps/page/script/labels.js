@@ -56,7 +56,7 @@ function drawEndLabel(target, {plot, colours}, {arm, x, y}, place) {
   target.textAlign = "left";
   target.textBaseline = "middle";
   target.fillStyle = colours.text;
-  target.fillText(cutText(target, plot.texts.get(arm), plot.labelRoom - 26), right + 22, place);
+  target.fillText(cutText(target, plot.texts.get(arm), plot.labelSpace - 26), right + 22, place);
 }
 
 /** Names at the lines of each arm; where there are too many, those of the best arms. The plot

@@ -83,7 +83,7 @@ function layOut(scene, ruler, width, ratio) {
       (arm) => [arm, narrow ? String(arm.index + 1) : arm.name]));
   let widest = 0;
   for (const text of texts.values()) widest = Math.max(widest, widthOf(text));
-  const labelRoom = 26 + Math.min(1.15 * widest, 0.28 * width) + 4;  // bold is wider
+  const labelSpace = 26 + Math.min(1.15 * widest, 0.28 * width) + 4;  // bold is wider
   const height = Math.round(clamp(0.56 * width, 300, 520));
   const top = 2 * size, bottom = height - 3.6 * size;
   // x first: the automatic range of y is that of what is in sight.
@@ -93,13 +93,13 @@ function layOut(scene, ruler, width, ratio) {
   const yRange = chosenRange(paddedRange(extent.low, extent.high, logY, 0.05), state.y0, state.y1,
                              logY, "y", notes);
   const y = makeAxis(yRange, logY, bottom, top, 45);
-  const tickRoom = Math.max(...y.ticks.map((tick) => widthOf(tick.label)));
-  const left = Math.ceil(tickRoom) + 12, right = width - labelRoom;
+  const tickSpace = Math.max(...y.ticks.map((tick) => widthOf(tick.label)));
+  const left = Math.ceil(tickSpace) + 12, right = width - labelSpace;
   const x = makeAxis(xRange, logX, left, right, 5.5 * size);
   placeLines(lines, {x, y});
   const hidden = logX || logY ? hiddenPoints(lines, logX, logY) : 0;
   if (hidden > 0) notes.push(`${plural(hidden, "point")} at or below 0 not on the log axis`);
   scene.plot = {x, y, left, right, top, bottom, width, height, ratio, font, size, texts, notes,
-                allX, labelRoom, places: new Map(),
+                allX, labelSpace, places: new Map(),
                 crowded: lines.reduce((n, line) => n + line.to - line.from, 0) > kCrowd};
 }

@@ -227,7 +227,7 @@ TEST(Decoder, GoesOnBeyondTheTrainedLengthWithRotaryPositions) {
   const Built s = built_and_moved(o, at::kDouble);
   const at::Tensor ids = at::randint(0, o.vocabulary, {2, 2, 150}, at::kLong);
   EXPECT_LE(distance(decoded(*s.model, ids, {70, 1, 70, 9}), s.model->logits(ids, {})), 1e-9);
-  EXPECT_EQ(Decoder(*s.model).room(), std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(Decoder(*s.model).remaining(), std::numeric_limits<std::int64_t>::max());
 }
 
 TEST(Decoder, UnderAControlSignalIsTheSameAsTheWholeSequence) {
@@ -278,10 +278,10 @@ TEST(Decoder, RefusesTokensBeyondLearnedPositions) {
   Decoder decoder(*s.model);
   const at::Tensor ids = at::randint(0, o.vocabulary, {2, 1, o.max_tokens}, at::kLong);
   decoder.advance(ids);
-  EXPECT_EQ(decoder.room(), 0);
+  EXPECT_EQ(decoder.remaining(), 0);
   EXPECT_THROW(decoder.advance(ids.narrow(2, 0, 1)), ShapeError);
   decoder.restart();
-  EXPECT_EQ(decoder.room(), o.max_tokens);
+  EXPECT_EQ(decoder.remaining(), o.max_tokens);
   EXPECT_LE(distance(s.model->readout(decoder.advance(ids)), s.model->logits(ids, {})), 1e-4);
 }
 

@@ -64,7 +64,7 @@ TEST(LaunchProcess, ALauncherThatFailsItselfIsNoFaultOfTheCells) {
 
 TEST(LaunchProcess, ALauncherWithoutRoomForItsFilesSaysWhere) {
   const PretendedFs disk;
-  disk.state().room = DiskSpace{.bytes = 4096};
+  disk.state().space = DiskSpace{.bytes = 4096};
   ShellLaunch launch;
   launch.ticket.disk = &disk;
   EXPECT_EQ(launch.end_of(LauncherKind::Mpirun, "exit 1"), static_cast<int>(ExitCode::CantCreate));

@@ -55,8 +55,8 @@ TEST(EndLabels, ALineWithoutANameHasNoLabel) {
   EXPECT_TRUE(drawn({{.text = "", .x = 400, .y = 100}}).of_class("leader").empty());
   const std::vector<EndLabel> none = {{.text = ""}}, one = {{.text = "arm"}};
   const std::vector<EndLabel> longest = {{.text = std::string(500, 'm')}};
-  EXPECT_LT(end_label_room(none), end_label_room(one));
-  EXPECT_LT(end_label_room(longest), kChartWidth / 3);
+  EXPECT_LT(end_label_space(none), end_label_space(one));
+  EXPECT_LT(end_label_space(longest), kChartWidth / 3);
 }
 
 using Places = std::vector<double>;

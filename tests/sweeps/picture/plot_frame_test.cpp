@@ -86,8 +86,8 @@ TEST(PlotFrame, LabelsOfTicksThatWouldTouchAreLeftOut) {
 
 TEST(PlotFrame, ALabelThatIsCutIsWholeOnHovering) {
   const std::string svg = drawn([](SvgWriter& out) {
-    draw_label(out, 1, 2, "a label that is far too long", {.room = 80});
-    draw_label(out, 1, 2, "short", {.room = 80});
+    draw_label(out, 1, 2, "a label that is far too long", {.space = 80});
+    draw_label(out, 1, 2, "short", {.space = 80});
   });
   EXPECT_EQ(occurrences(svg, "<title>a label that is far too long</title>"), 1U);
   EXPECT_EQ(occurrences(svg, "…"), 1U);

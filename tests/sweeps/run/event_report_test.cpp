@@ -135,7 +135,7 @@ TEST_F(EventReportOf, EveryKindHasASentenceWithItsNumbers) {
       {CardLeftOut, "card 0 of n1 is left out: 1 launch on it ended by its fault"},
       {NodeLeftOut, "node n1 is left out: why"},
       {NodeReadmitted, "node n1 is used again by ada"},
-      {DiskFull, "the store has no room: launches wait: why"},
+      {DiskFull, "the store's disk is full: launches wait: why"},
       {TaskRequeued, "the task goes back into the queue, why"},
       {TaskNotRequeued, "the task does not go back into the queue: why"},
       {CellsCancelled, "lr=0.001,s0 cancelled by ada"},

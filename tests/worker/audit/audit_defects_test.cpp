@@ -47,8 +47,8 @@ std::vector<std::string> failures(const AuditSubject& s) {
 }
 
 AuditResult one(const AuditSubject& s, std::string_view check) {
-  AuditRoom room(s);
-  return std::ranges::find(audit_checks(), check, &AuditCheckRow::name)->run(room);
+  AuditModels models(s);
+  return std::ranges::find(audit_checks(), check, &AuditCheckRow::name)->run(models);
 }
 
 using Names = std::vector<std::string>;

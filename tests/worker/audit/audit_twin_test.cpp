@@ -6,8 +6,8 @@
 
 #include "core/config/cell_config.hpp"
 #include "tests/support/model_cases.hpp"
+#include "worker/audit/audit_models.hpp"
 #include "worker/audit/audit_modes.hpp"
-#include "worker/audit/audit_room.hpp"
 #include "worker/audit/suffix_probe.hpp"
 
 namespace depthgrid::testing {
@@ -92,10 +92,10 @@ AuditSubject routed_subject(double capacity) {
 }
 
 // At the capacities 0 and 1 nothing is decided, and a decision that is not made cannot leak.
-TEST(AuditRoom, SomeCellChoosesAmongItsTokens) {
+TEST(AuditModels, SomeCellChoosesAmongItsTokens) {
   for (const double capacity : {0.0, 1.0}) {
-    const AuditRoom room(routed_subject(capacity));
-    const std::vector<double> seen = room.various(kDeepTwin, room.cells()).routing.capacity;
+    const AuditModels models(routed_subject(capacity));
+    const std::vector<double> seen = models.various(kDeepTwin, models.cells()).routing.capacity;
     ASSERT_EQ(seen.size(), 3U);
     EXPECT_EQ(seen.front(), capacity);
     EXPECT_TRUE(std::ranges::any_of(seen, [](double c) { return c > 0.2 && c < 0.8; }));
@@ -103,8 +103,8 @@ TEST(AuditRoom, SomeCellChoosesAmongItsTokens) {
 }
 
 TEST(AuditModes, CalibratedModesExecuteHalfOfTheTokens) {
-  const AuditRoom room(routed_subject(1));
-  const AuditModel model = room.twin(kDeepTwin, room.cells());
+  const AuditModels models(routed_subject(1));
+  const AuditModel model = models.twin(kDeepTwin, models.cells());
   std::vector<std::string> seen;
   for (const AuditedMode& mode : steered_modes(model, 9)) {
     if (!steered(mode)) continue;
@@ -127,10 +127,10 @@ TEST(AuditModes, FixedThresholdsExecuteHalfOfTheTokens) {
     o.routing.threshold.assign(cells.size(), 0.999);
     return o;
   };
-  const AuditRoom room(s);
-  ModelOptions o = room.various(kDeepTwin, room.cells());
-  o.routing.threshold = middle_thresholds(room.built(o, room.cells(), {.moved = true}), 9);
-  const AuditModel model = room.built(o, room.cells(), {.moved = true});
+  const AuditModels models(s);
+  ModelOptions o = models.various(kDeepTwin, models.cells());
+  o.routing.threshold = middle_thresholds(models.built(o, models.cells(), {.moved = true}), 9);
+  const AuditModel model = models.built(o, models.cells(), {.moved = true});
   for (const AuditedMode& mode : steered_modes(model, 9)) {
     if (mode.name != "student_threshold") continue;
     EXPECT_TRUE(decides(mode));

@@ -12,7 +12,7 @@
 #include "models/family.hpp"
 #include "tests/support/small_options.hpp"
 #include "worker/audit/audit_checks.hpp"
-#include "worker/audit/audit_room.hpp"
+#include "worker/audit/audit_models.hpp"
 
 namespace depthgrid::testing {
 namespace audit_work_test {
@@ -83,10 +83,10 @@ Work work_of(const Sizes& sizes, std::string* notes = nullptr) {
   s.family = [&](ParameterSource& source, const ModelOptions& o) {
     return std::make_unique<CountingFamily>(source, o, work, sizes.width);
   };
-  AuditRoom room(s);
+  AuditModels models(s);
   for (const AuditCheckRow& row : audit_checks()) {
     if (row.name == "overfit_batch" || row.name == "entropy_floor") continue;  // of small twins
-    const AuditResult result = row.run(room);
+    const AuditResult result = row.run(models);
     if (notes != nullptr) *notes += std::string(row.name) + ": " + result.note + "\n";
   }
   return work;

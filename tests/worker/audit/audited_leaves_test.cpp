@@ -63,12 +63,12 @@ class EveryLeafActs : public ::testing::TestWithParam<ValueMap> {};
 TEST_P(EveryLeafActs, InItsStructure) {
   at::set_num_threads(1);
   const CellConfig c = config(GetParam());
-  AuditRoom room(subject_of({&c}, 1e9));
+  AuditModels models(subject_of({&c}, 1e9));
 
-  const AuditResult result = check_leaves(room);
+  const AuditResult result = check_leaves(models);
 
   EXPECT_EQ(result.verdict, AuditVerdict::Pass) << result.note;
-  EXPECT_GE(room.subject().leaves.size(), 4U);
+  EXPECT_GE(models.subject().leaves.size(), 4U);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -100,9 +100,9 @@ TEST(AuditedLeaves, ALeafWithoutEffectIsNamed) {
   for (AuditedLeaf& leaf : subject.leaves) {
     if (leaf.path == "model.norm_eps") leaf.changed = {[plain] { return plain({0}); }};
   }
-  AuditRoom room(subject);
+  AuditModels models(subject);
 
-  const AuditResult result = check_leaves(room);
+  const AuditResult result = check_leaves(models);
 
   EXPECT_EQ(result.verdict, AuditVerdict::Fail);
   EXPECT_EQ(result.value, 1);
@@ -122,8 +122,8 @@ TEST(FirstLoss, OfEverySchemePasses) {
                                        {"model.norm", "none"}});
           AuditSubject subject = subject_of({&c}, 1e9);
           subject.tokens = tokens;
-          AuditRoom room(subject);
-          const AuditResult result = check_initial_loss(room);
+          AuditModels models(subject);
+          const AuditResult result = check_initial_loss(models);
           EXPECT_EQ(result.verdict, AuditVerdict::Pass)
               << family << " " << scheme << (tied ? " tied " : " ") << tokens << ": "
               << result.note;
@@ -147,8 +147,8 @@ TEST(FirstLoss, OfNoFamilyFailsAtARealWidth) {
               {"data.seq_len", 16 * kOne},    {"data.synthetic.vocab_size", 64 * kOne}};
           if (std::string_view(scheme) == "gpt2") leaves.emplace_back("model.init.std", 0.2);
           const CellConfig c = config(leaves);
-          AuditRoom room(subject_of({&c}, 1e9));
-          const AuditResult result = check_initial_loss(room);
+          AuditModels models(subject_of({&c}, 1e9));
+          const AuditResult result = check_initial_loss(models);
           EXPECT_NE(result.verdict, AuditVerdict::Fail)
               << family << " " << scheme << (tied ? " tied " : " ") << norm << ": " << result.note;
         }

@@ -9,11 +9,11 @@
 #include "tests/sweeps/run/pretended_world.hpp"
 
 namespace depthgrid::testing {
-namespace supervisor_room_test {
+namespace supervisor_capacity_test {
 
 using World = PretendedWorld;
 
-TEST(SupervisorRoom, WhileTheDiskIsFullOneLaunchIsTriedAfterTheOther) {
+TEST(SupervisorCapacity, WhileTheDiskIsFullOneLaunchIsTriedAfterTheOther) {
   SupervisorOptions options = slots(2);
   options.disk_wait = 600;  // a try every 20 s
   World world(launches(4), options);
@@ -25,7 +25,7 @@ TEST(SupervisorRoom, WhileTheDiskIsFullOneLaunchIsTriedAfterTheOther) {
   EXPECT_TRUE(world.aside.empty()) << "no cell has failed";
 }
 
-TEST(SupervisorRoom, ADiskThatStaysFullEndsTheRunAfterItsTime) {
+TEST(SupervisorCapacity, ADiskThatStaysFullEndsTheRunAfterItsTime) {
   SupervisorOptions options = slots(1);
   options.disk_wait = 120;
   World world(launches(3), options);
@@ -35,7 +35,7 @@ TEST(SupervisorRoom, ADiskThatStaysFullEndsTheRunAfterItsTime) {
   EXPECT_LE(world.now(), 135);
 }
 
-TEST(SupervisorRoom, ALaunchThatGetsOnEndsThePauseEvenIfItsRecordHasNoRoomThen) {
+TEST(SupervisorCapacity, ALaunchThatGetsOnEndsThePauseEvenIfItsRecordHasNoRoomThen) {
   SupervisorOptions options = slots(1);
   options.disk_wait = 300;  // a try every 10 s
   const PretendedFs disk;
@@ -55,7 +55,7 @@ TEST(SupervisorRoom, ALaunchThatGetsOnEndsThePauseEvenIfItsRecordHasNoRoomThen) 
   EXPECT_EQ(launch_records(world.folder()).size(), world.started.size());
 }
 
-TEST(SupervisorRoom, TheLastRecordIsTriedOnceMoreBeforeItLeaves) {
+TEST(SupervisorCapacity, TheLastRecordIsTriedOnceMoreBeforeItLeaves) {
   SupervisorOptions options = slots(1);
   options.disk_wait = 300;
   const PretendedFs disk;
@@ -73,7 +73,7 @@ TEST(SupervisorRoom, TheLastRecordIsTriedOnceMoreBeforeItLeaves) {
   EXPECT_EQ(launch_records(world.folder()).size(), 1U);
 }
 
-TEST(SupervisorRoom, ALaunchThatMustBeAloneWaitsForAllOthersAndTheyForIt) {
+TEST(SupervisorCapacity, ALaunchThatMustBeAloneWaitsForAllOthersAndTheyForIt) {
   std::vector<LaunchPlan> all = launches(4);
   all[1].ranks = 2;
   World world(all, slots(4));
@@ -85,7 +85,7 @@ TEST(SupervisorRoom, ALaunchThatMustBeAloneWaitsForAllOthersAndTheyForIt) {
   EXPECT_EQ(world.most_at_once, 3U);
 }
 
-TEST(SupervisorRoom, NothingStartsWhenTheAllocationEndsTooSoon) {
+TEST(SupervisorCapacity, NothingStartsWhenTheAllocationEndsTooSoon) {
   World world(launches(6), slots(2));
   for (const char* id : {"a", "b", "c", "d", "e", "f"}) world.plays(id, {{.seconds = 10}});
   world.late_at = 15;
@@ -95,7 +95,7 @@ TEST(SupervisorRoom, NothingStartsWhenTheAllocationEndsTooSoon) {
   EXPECT_NE(world.log.find("ends too soon"), std::string::npos);
 }
 
-TEST(SupervisorRoom, EachLaunchHasCoresOfItsOwn) {
+TEST(SupervisorCapacity, EachLaunchHasCoresOfItsOwn) {
   SupervisorOptions options = slots(2);
   options.cores = {4, 5, 6, 7};
   options.cores_per_rank = 2;
@@ -107,5 +107,5 @@ TEST(SupervisorRoom, EachLaunchHasCoresOfItsOwn) {
   EXPECT_EQ(world.cores[2].size(), 2U) << "those that have come back";
 }
 
-}  // namespace supervisor_room_test
+}  // namespace supervisor_capacity_test
 }  // namespace depthgrid::testing

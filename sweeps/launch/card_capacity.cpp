@@ -1,4 +1,4 @@
-#include "sweeps/launch/card_room.hpp"
+#include "sweeps/launch/card_capacity.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "sweeps/launch/card_room.hpp"
+#include "sweeps/launch/card_capacity.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,17 +6,17 @@
 #include "core/config/identity.hpp"
 
 namespace depthgrid {
-namespace card_room_test {
+namespace card_capacity_test {
 
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
-TEST(CardRoom, ANumberOfLaunchesIsTakenAsItIs) {
+TEST(CardCapacity, ANumberOfLaunchesIsTakenAsItIs) {
   const CellConfig run = make_config({{"packing.cells_per_gpu", Value(std::int64_t{7})}});
   EXPECT_EQ(launches_per_card(run), 7);
   EXPECT_EQ(launches_per_card(run, 1 * kGiB, 100 * kGiB), 7);
 }
 
-TEST(CardRoom, ByItselfACardHasOneLaunchUnlessSeveralAreKnownToFit) {
+TEST(CardCapacity, ByItselfACardHasOneLaunchUnlessSeveralAreKnownToFit) {
   const CellConfig run = make_config({});
   EXPECT_EQ(launches_per_card(run), 1);
   EXPECT_EQ(launches_per_card(run, std::nullopt, kGiB), 1);
@@ -27,11 +27,11 @@ TEST(CardRoom, ByItselfACardHasOneLaunchUnlessSeveralAreKnownToFit) {
   EXPECT_EQ(launches_per_card(run, 80 * kGiB, 1 * kGiB), 4);
 }
 
-TEST(CardRoom, TheMemoryOfCardsIsThatOfTheSmallest) {
+TEST(CardCapacity, TheMemoryOfCardsIsThatOfTheSmallest) {
   EXPECT_EQ(smallest_card("81559\n40960\n"), 40960.0 * 1024 * 1024);
   EXPECT_FALSE(smallest_card(""));
   EXPECT_FALSE(smallest_card("81559\n[N/A]\n"));
 }
 
-}  // namespace card_room_test
+}  // namespace card_capacity_test
 }  // namespace depthgrid

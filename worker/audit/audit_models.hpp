@@ -28,9 +28,9 @@ inline constexpr TwinSize kGradientTwin{.width = 16, .layers = 12, .tokens = 13,
 inline constexpr double kAuditFlops = 4e11;
 
 /// The models that the checks of one structure share.
-class AuditRoom {
+class AuditModels {
  public:
-  explicit AuditRoom(AuditSubject subject);
+  explicit AuditModels(AuditSubject subject);
 
   const AuditSubject& subject() const noexcept { return subject_; }
   /// Options of cell 0 at the structure's own size; allocates no values.

@@ -1,4 +1,4 @@
-#include "worker/audit/audit_room.hpp"
+#include "worker/audit/audit_models.hpp"
 
 #include <algorithm>
 #include <array>
@@ -38,57 +38,57 @@ bool chooses(double capacity, std::int64_t tokens) {
 
 }  // namespace
 
-AuditRoom::AuditRoom(AuditSubject subject)
+AuditModels::AuditModels(AuditSubject subject)
     : subject_(std::move(subject)),
       options_(subject_.options({0})),
       parameters_(layout_of(subject_, options_).size()) {}
 
-double AuditRoom::row_bytes() const {
+double AuditModels::row_bytes() const {
   const double logits = 8.0 * static_cast<double>(subject_.tokens * options_.vocabulary);
   return activation_bytes(options_, 1, subject_.tokens) / static_cast<double>(options_.layers) +
          logits;
 }
 
-std::int64_t AuditRoom::rows() const {
+std::int64_t AuditModels::rows() const {
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(kPassBytes / row_bytes()), 1,
                                   kMostRows);
 }
 
-double AuditRoom::row_flops() const {
+double AuditModels::row_flops() const {
   return flops_per_token(options_, kMostRows, subject_.tokens) *
          static_cast<double>(subject_.tokens);
 }
 
-std::int64_t AuditRoom::affordable(double share) const {
+std::int64_t AuditModels::affordable(double share) const {
   return static_cast<std::int64_t>(affordable_rows(share));
 }
 
-double AuditRoom::affordable_rows(double share) const {
+double AuditModels::affordable_rows(double share) const {
   return share * kAuditFlops / row_flops();
 }
 
-std::int64_t AuditRoom::most_rows(const ModelOptions& o, std::int64_t tokens) const {
+std::int64_t AuditModels::most_rows(const ModelOptions& o, std::int64_t tokens) const {
   const double row =
       static_cast<double>(o.cells) *
       (activation_bytes(o, 1, tokens) + 12.0 * static_cast<double>(tokens * o.vocabulary));
-  const double room = std::min(kGraphBytes, subject_.memory_bytes / 4);
-  return std::max<std::int64_t>(1, static_cast<std::int64_t>(room / row));
+  const double limit = std::min(kGraphBytes, subject_.memory_bytes / 4);
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(limit / row));
 }
 
-std::string AuditRoom::too_large() const {
+std::string AuditModels::too_large() const {
   const double bytes = 8.0 * static_cast<double>(parameters_) + 4 * row_bytes();
   if (bytes <= subject_.memory_bytes) return "";
   return fmt::format("at size it takes {:.2g} GB, half of the memory is {:.2g} GB", bytes / 1e9,
                      subject_.memory_bytes / 1e9);
 }
 
-AuditModel* AuditRoom::full() {
+AuditModel* AuditModels::full() {
   if (!too_large().empty()) return nullptr;
   if (!full_) full_.emplace(subject_, options_, std::vector<std::uint64_t>{subject_.seed});
   return &*full_;
 }
 
-AuditModel* AuditRoom::several() {
+AuditModel* AuditModels::several() {
   if (several_) return &*several_;
   if (!too_large().empty()) return nullptr;
   std::vector<std::size_t> wanted = cells();
@@ -101,14 +101,14 @@ AuditModel* AuditRoom::several() {
   return &*several_;
 }
 
-std::vector<std::size_t> AuditRoom::cells() const {
+std::vector<std::size_t> AuditModels::cells() const {
   std::vector<std::size_t> out(std::max(subject_.variety, kFewestCells));
   std::iota(out.begin(), out.end(), 0);
   return out;
 }
 
-ModelOptions AuditRoom::various(ModelOptions o, const std::vector<std::size_t>& cells,
-                                std::int64_t tokens) const {
+ModelOptions AuditModels::various(ModelOptions o, const std::vector<std::size_t>& cells,
+                                  std::int64_t tokens) const {
   std::vector<double>& capacity = o.routing.capacity;
   const bool mixes = !o.routing.gathered;  // gathered layers are for cells of one capacity
   if (!mixes) std::ranges::fill(capacity, capacity.front());
@@ -125,16 +125,17 @@ ModelOptions AuditRoom::various(ModelOptions o, const std::vector<std::size_t>& 
   return o;
 }
 
-ModelOptions AuditRoom::various(const TwinSize& size, const std::vector<std::size_t>& cells) const {
+ModelOptions AuditModels::various(const TwinSize& size,
+                                  const std::vector<std::size_t>& cells) const {
   return various(twin_of(subject_.options(cells), size), cells,
                  std::min(subject_.tokens, size.tokens));
 }
 
-ModelOptions AuditRoom::various(const std::vector<std::size_t>& cells) const {
+ModelOptions AuditModels::various(const std::vector<std::size_t>& cells) const {
   return various(subject_.options(cells), cells, subject_.tokens);
 }
 
-ModelOptions AuditRoom::one_of(std::size_t cell) const {
+ModelOptions AuditModels::one_of(std::size_t cell) const {
   const ModelOptions all = various(cells());
   ModelOptions o = subject_.options({cell});
   o.residual.scale = {all.residual.scale.at(cell)};
@@ -142,17 +143,17 @@ ModelOptions AuditRoom::one_of(std::size_t cell) const {
   return o;
 }
 
-AuditModel AuditRoom::built(ModelOptions o, const std::vector<std::size_t>& cells,
-                            AuditedAs as) const {
+AuditModel AuditModels::built(ModelOptions o, const std::vector<std::size_t>& cells,
+                              AuditedAs as) const {
   return {subject_, std::move(o), seeds_of(subject_.seed, cells), as};
 }
 
-AuditModel AuditRoom::twin(const TwinSize& size, const std::vector<std::size_t>& cells,
-                           AuditedAs as) const {
+AuditModel AuditModels::twin(const TwinSize& size, const std::vector<std::size_t>& cells,
+                             AuditedAs as) const {
   return built(various(size, cells), cells, as);
 }
 
-AuditModel AuditRoom::learner() const {
+AuditModel AuditModels::learner() const {
   return {subject_, without_noise(twin_of(subject_.options({0}), kLearningTwin)), {subject_.seed}};
 }
 
