@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/sweeps/run/pretended_world.hpp"
+#include "tests/sweeps/run/pretended_backend.hpp"
 
 namespace depthgrid::testing {
 namespace launch_queue_test {
@@ -26,39 +26,39 @@ std::vector<LaunchPlan> one_and_its_followers(std::size_t followers) {
 
 struct Queue {
   explicit Queue(const std::vector<LaunchPlan>& launches)
-      : world(launches), queue(launches, 0, world) {}
-  PretendedWorld world;
+      : backend(launches), queue(launches, 0, backend) {}
+  PretendedBackend backend;
   LaunchQueue queue;
 };
 
 TEST(LaunchQueue, APollThatStartsNothingAsksTheStoreOfFewLaunches) {
   Queue all(one_and_its_followers(10000));
   ASSERT_EQ(all.queue.take(4, 0), 0U);
-  all.world.questions = 0;
+  all.backend.questions = 0;
   double now = 0;
   for (int poll = 0; poll < 200; ++poll) EXPECT_FALSE(all.queue.take(3, now += 0.05));
-  EXPECT_EQ(all.world.questions, 0U) << "what is waited for runs here";
+  EXPECT_EQ(all.backend.questions, 0U) << "what is waited for runs here";
   all.queue.give_back(0, 1e6);
   for (int poll = 0; poll < 200; ++poll) EXPECT_FALSE(all.queue.take(4, now += 0.05));
-  EXPECT_LE(all.world.questions, 11U) << "once a second, of the launch that others wait for";
-  EXPECT_GE(all.world.questions, 9U);
+  EXPECT_LE(all.backend.questions, 11U) << "once a second, of the launch that others wait for";
+  EXPECT_GE(all.backend.questions, 9U);
 
   std::vector<LaunchPlan> pairs = launches(20);  // all wait for a time, and others for them
   for (std::size_t i = 0; i < 20; ++i) pairs.push_back(launch_of(20 + i, {i}));
   Queue many(pairs);
   for (std::size_t i = 0; i < 20; ++i) many.queue.give_back(*many.queue.take(1, 0), 1e6);
-  many.world.questions = 0;
+  many.backend.questions = 0;
   EXPECT_FALSE(many.queue.take(1, 1));
-  EXPECT_EQ(many.world.questions, 16U);
-  many.world.settle(19);
+  EXPECT_EQ(many.backend.questions, 16U);
+  many.backend.settle(19);
   EXPECT_FALSE(many.queue.take(1, 1.5)) << "a second has not passed";
   EXPECT_EQ(many.queue.take(1, 2), 39U) << "in turn";
 }
 
 TEST(LaunchQueue, WhatAnotherProcessHasSettledIsNotTaken) {
   Queue all(one_and_its_followers(2));
-  all.world.settle(0);
-  all.world.settle(1);
+  all.backend.settle(0);
+  all.backend.settle(1);
   EXPECT_EQ(all.queue.take(1, 0), 2U);
   EXPECT_FALSE(all.queue.any_within(1));
 }
@@ -68,18 +68,18 @@ TEST(LaunchQueue, WhatWaitsForALaunchStartsSoonAfterAnotherProcessHasSettledIt) 
   ASSERT_EQ(all.queue.take(1, 0), 0U);
   all.queue.give_back(0, 1000);  // another supervisor has it, or it has failed here
   EXPECT_FALSE(all.queue.take(1, 1));
-  all.world.settle(0);
+  all.backend.settle(0);
   EXPECT_EQ(all.queue.take(1, 2), 1U);
 }
 
 TEST(LaunchQueue, ACancelledCellIsTakenAfterItsCancellationIsUndone) {
   Queue all(launches(2));
-  all.world.cancelled = {0, 1};
+  all.backend.cancelled = {0, 1};
   EXPECT_FALSE(all.queue.take(1, 0));
   EXPECT_FALSE(all.queue.left_within(1));
-  all.world.cancelled = {1};
+  all.backend.cancelled = {1};
   EXPECT_EQ(all.queue.take(1, 2), 0U);
-  all.world.cancelled = {};
+  all.backend.cancelled = {};
   EXPECT_TRUE(all.queue.left_within(1)) << "seen before the supervisor leaves";
   EXPECT_EQ(all.queue.take(1, 2), 1U);
 }
@@ -100,11 +100,11 @@ TEST(LaunchQueue, BeforeASupervisorLeavesEveryLaunchIsAskedFor) {
   all.queue.give_back(0, 100);
   ASSERT_NE(all.queue.left_beyond(2), nullptr);
   EXPECT_EQ(all.queue.left_beyond(2)->id, "b");
-  for (const std::size_t row : {0U, 1U}) all.world.settle(row);
+  for (const std::size_t row : {0U, 1U}) all.backend.settle(row);
   EXPECT_TRUE(all.queue.any_within(2)) << "it has not been asked for";
   EXPECT_FALSE(all.queue.left_within(2));
   EXPECT_EQ(all.queue.left_beyond(2)->id, "c");
-  all.world.settle(2);
+  all.backend.settle(2);
   EXPECT_FALSE(all.queue.left_within(4));
   EXPECT_EQ(all.queue.left_beyond(2), nullptr);
 }
@@ -119,7 +119,7 @@ TEST(LaunchQueue, PartsTakeThePlaceOfALaunch) {
   ASSERT_EQ(all.queue.take(1, 3), 2U);
   EXPECT_EQ(all.queue[2].id, "5");
   ASSERT_EQ(all.queue.take(1, 3), 3U);
-  for (const std::size_t row : {5U, 6U}) all.world.settle(row);
+  for (const std::size_t row : {5U, 6U}) all.backend.settle(row);
   EXPECT_TRUE(all.queue.over_if_settled(2));
   EXPECT_FALSE(all.queue.take(1, 3));
   EXPECT_TRUE(all.queue.over_if_settled(3));

@@ -4,7 +4,7 @@
 
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/support/pretended_clock.hpp"
-#include "tests/sweeps/run/pretended_world.hpp"
+#include "tests/sweeps/run/pretended_backend.hpp"
 
 namespace depthgrid::testing {
 namespace slot_count_test {
@@ -15,8 +15,9 @@ TEST(SlotCount, CountsTheSlotsOfASupervisorFromWhenItIsAtWork) {
   sweep.run = make_config({});
   const Store store = Store::open_or_create(folder.path() / "store");
   const PretendedClock clock;
-  PretendedWorld world(launches(1));
-  const Supervisor supervisor(launches(1), world.folder(), world.leases(), slots(3), {}, world);
+  PretendedBackend backend(launches(1));
+  const Supervisor supervisor(launches(1), backend.folder(), backend.leases(), slots(3), {},
+                              backend);
   SlotCount count(sweep, store, false, clock);
   clock.pass(100);
   count.count(true);

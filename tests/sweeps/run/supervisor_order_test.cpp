@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "sweeps/plan/ready_jobs.hpp"
-#include "tests/sweeps/run/pretended_world.hpp"
+#include "tests/sweeps/run/pretended_backend.hpp"
 
 namespace depthgrid::testing {
 namespace supervisor_order_test {
@@ -46,27 +46,27 @@ Plan random_plan(std::mt19937& dice, std::int64_t slots) {
 
 /// Follows what the supervisor did, and asks ReadyJobs at each start what it would have done.
 void expect_the_same_order(const Plan& plan, std::int64_t slots,
-                           const std::vector<PretendedWorld::Event>& events) {
+                           const std::vector<PretendedBackend::Event>& events) {
   ReadyJobs ready(plan.jobs);
   std::int64_t free = slots;
   const auto index = [&](const std::string& id) {
     const auto at = std::ranges::find(plan.jobs, id, &FusedJob::id);
     return static_cast<std::size_t>(at - plan.jobs.begin());
   };
-  for (const PretendedWorld::Event& event : events) {
+  for (const PretendedBackend::Event& event : events) {
     switch (event.kind) {
-      case PretendedWorld::Event::Kind::Start: {
+      case PretendedBackend::Event::Kind::Start: {
         const auto would = ready.take(free);
         ASSERT_TRUE(would) << event.id << " starts, and nothing is ready";
         ASSERT_EQ(plan.jobs[*would].id, event.id);
         free -= plan.jobs[*would].ranks;
         break;
       }
-      case PretendedWorld::Event::Kind::End:
+      case PretendedBackend::Event::Kind::End:
         free += plan.jobs[index(event.id)].ranks;
         ready.done(index(event.id));
         break;
-      case PretendedWorld::Event::Kind::Wait: {
+      case PretendedBackend::Event::Kind::Wait: {
         const auto idle = ready.take(free);
         ASSERT_FALSE(idle) << plan.jobs[*idle].id << " could have started";
         break;
@@ -83,12 +83,12 @@ TEST(SupervisorOrder, IsThatOfTheSimulation) {
     const Plan plan = random_plan(dice, slots);
     SupervisorOptions options;
     options.slots = slots;
-    PretendedWorld world(plan.launches, options);
+    PretendedBackend backend(plan.launches, options);
     for (std::size_t i = 0; i < plan.jobs.size(); ++i) {
-      world.plays(plan.jobs[i].id, {{.seconds = plan.seconds[i], .code = 0}});
+      backend.plays(plan.jobs[i].id, {{.seconds = plan.seconds[i], .code = 0}});
     }
-    ASSERT_EQ(world.run(), ExitCode::Done) << world.log;
-    expect_the_same_order(plan, slots, world.events);
+    ASSERT_EQ(backend.run(), ExitCode::Done) << backend.log;
+    expect_the_same_order(plan, slots, backend.events);
     if (HasFatalFailure()) FAIL() << "seed " << seed;
   }
 }

@@ -32,11 +32,11 @@ struct Script {
 };
 
 /// A world with a clock of its own.
-class PretendedWorld final : public SupervisorBackend {
+class PretendedBackend final : public SupervisorBackend {
  public:
   /// @param disk  of the store; it outlives this.
-  explicit PretendedWorld(std::vector<LaunchPlan> launches, SupervisorOptions options = {},
-                          const Fs& disk = real_fs())
+  explicit PretendedBackend(std::vector<LaunchPlan> launches, SupervisorOptions options = {},
+                            const Fs& disk = real_fs())
       : leases_({}, disk), launches_(std::move(launches)), options_(std::move(options)) {}
 
   void plays(const std::string& id, std::deque<Script> scripts) { scripts_[id] = scripts; }
@@ -116,46 +116,46 @@ class PretendedWorld final : public SupervisorBackend {
  private:
   class Pretended final : public RunningLaunch {
    public:
-    Pretended(PretendedWorld& world, const LaunchPlan& plan, Script script)
-        : world_(world), plan_(plan), script_(script), end_(world.now_ + script.seconds) {
-      world_.most_at_once = std::max(world_.most_at_once, ++world_.running_);
+    Pretended(PretendedBackend& backend, const LaunchPlan& plan, Script script)
+        : backend_(backend), plan_(plan), script_(script), end_(backend.now_ + script.seconds) {
+      backend_.most_at_once = std::max(backend_.most_at_once, ++backend_.running_);
     }
-    ~Pretended() override { --world_.running_; }
+    ~Pretended() override { --backend_.running_; }
     std::optional<int> poll() override {
       if (killed_) return 137;
       if (asked_) return 75;
-      if (world_.now_ < end_) return std::nullopt;
-      world_.events.push_back({Event::Kind::End, plan_.id});
+      if (backend_.now_ < end_) return std::nullopt;
+      backend_.events.push_back({Event::Kind::End, plan_.id});
       for (const std::size_t row : plan_.rows) {
-        if (script_.settles) world_.settled_.insert(row);
-        if (script_.code == 4) world_.failed_.insert(row);
-        world_.checkpoints_[row] = std::max(world_.checkpoints_[row], script_.checkpoint);
+        if (script_.settles) backend_.settled_.insert(row);
+        if (script_.code == 4) backend_.failed_.insert(row);
+        backend_.checkpoints_[row] = std::max(backend_.checkpoints_[row], script_.checkpoint);
       }
       if (script_.loses_folder) {
-        std::filesystem::remove_all(launch_folder(world_.folder(), plan_.id));
+        std::filesystem::remove_all(launch_folder(backend_.folder(), plan_.id));
       }
       ended_ = true;
       return script_.code;
     }
     void ask_to_stop() override {
       asked_ = true;
-      world_.asked.push_back(plan_.id);
+      backend_.asked.push_back(plan_.id);
     }
     void kill() override {
       killed_ = true;
-      world_.killed.push_back(plan_.id);
+      backend_.killed.push_back(plan_.id);
     }
     std::string cause() override { return script_.cause; }
     LifeSign life() override {
       return {.phase = script_.lives ? WorkPhase::Training : WorkPhase::StartUp,
-              .beats = script_.lives ? static_cast<std::int64_t>(world_.now_) : 0};
+              .beats = script_.lives ? static_cast<std::int64_t>(backend_.now_) : 0};
     }
     std::vector<LiveEvent> news() override {
       return std::vector<LiveEvent>(ended_ ? 1 : 0, {.kind = LiveKind::JobEnd});
     }
 
    private:
-    PretendedWorld& world_;
+    PretendedBackend& backend_;
     const LaunchPlan& plan_;
     Script script_;
     double end_;
