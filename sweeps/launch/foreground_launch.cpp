@@ -10,9 +10,9 @@
 namespace depthgrid {
 namespace {
 
-LaunchCommand direct_command(const ForegroundSpec& spec, const LaunchTicket& ticket) {
+LaunchCommand direct_command(const ForegroundSpec& spec, const LaunchRequest& request) {
   LaunchCommand out;
-  out.words = spec.command(LaunchProcess::channel_of(ticket).string());
+  out.words = spec.command(LaunchProcess::channel_of(request).string());
   out.variables = spec.variables;
   return out;
 }
@@ -26,10 +26,10 @@ ForegroundLaunch::ForegroundLaunch(const ForegroundSpec& spec, const Clock& cloc
       processes_(processes),
       begun_(clock.now()),
       oom_kills_(processes.oom_kills_so_far()),
-      process_(ticket(), direct_command(spec, ticket()), 0),
+      process_(request(), direct_command(spec, request()), 0),
       judge_(hang_limit(spec.hang), kBehindItsWatchdog) {}
 
-LaunchTicket ForegroundLaunch::ticket() const {
+LaunchRequest ForegroundLaunch::request() const {
   return {.plan = plan_,
           .attempt = 1,
           .gpus = {},

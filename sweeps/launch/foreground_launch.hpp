@@ -56,7 +56,7 @@ class ForegroundLaunch {
   void resume() { process_.resume(); }
 
  private:
-  LaunchTicket ticket() const;
+  LaunchRequest request() const;
 
   std::string name_;
   const Clock& clock_;

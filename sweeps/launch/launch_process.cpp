@@ -41,8 +41,8 @@ std::map<std::string, std::string> variables_of(const LaunchCommand& command,
   return out;
 }
 
-ChildStream stream_of(const LaunchTicket& ticket, const std::filesystem::path& log) {
-  if (!ticket.own_log) return {};
+ChildStream stream_of(const LaunchRequest& request, const std::filesystem::path& log) {
+  if (!request.own_log) return {};
   return {.kind = ChildStream::Kind::File, .file = log};
 }
 
@@ -54,25 +54,25 @@ bool is_of_launcher(int code) {
 
 }  // namespace
 
-std::filesystem::path LaunchProcess::channel_of(const LaunchTicket& ticket) {
-  return ticket.folder / fmt::format("board-{}", ticket.attempt);
+std::filesystem::path LaunchProcess::channel_of(const LaunchRequest& request) {
+  return request.folder / fmt::format("board-{}", request.attempt);
 }
 
-LaunchProcess::LaunchProcess(const LaunchTicket& ticket, const LaunchCommand& command, int number)
-    : note_(channel_of(ticket) / kEndNote),
-      disk_(*ticket.disk),
-      channel_(channel_of(ticket), disk_),
+LaunchProcess::LaunchProcess(const LaunchRequest& request, const LaunchCommand& command, int number)
+    : note_(channel_of(request) / kEndNote),
+      disk_(*request.disk),
+      channel_(channel_of(request), disk_),
       kind_(command.kind),
       node_(command.elsewhere ? "" : node_name()),
-      log_(ticket.folder / attempt_log(ticket.attempt)),
+      log_(request.folder / attempt_log(request.attempt)),
       sessions_(sessions_of(command)),
       child_({.command = command.words,
               .variables = variables_of(command, sessions_),
               .keeps_launcher = command.kind != LauncherKind::Direct,
               .in = {.kind = ChildStream::Kind::Nothing},
-              .out = stream_of(ticket, log_),
-              .err = stream_of(ticket, log_),
-              .cores = ticket.cores}),
+              .out = stream_of(request, log_),
+              .err = stream_of(request, log_),
+              .cores = request.cores}),
       number_(number) {}
 
 LaunchProcess::~LaunchProcess() {

@@ -16,16 +16,16 @@
 namespace depthgrid {
 
 /// A launch as a child process: a worker, or the launcher of several. What it writes goes to
-/// `attempt-<n>.log` in the launch's folder (LaunchTicket::own_log), what it reports to `board-<n>`
-/// there.
+/// `attempt-<n>.log` in the launch's folder (LaunchRequest::own_log), what it reports to
+/// `board-<n>` there.
 class LaunchProcess final : public RunningLaunch {
  public:
   /// @param number  by which LiveEvent::rank distinguishes launches.
-  LaunchProcess(const LaunchTicket& ticket, const LaunchCommand& command, int number);
+  LaunchProcess(const LaunchRequest& request, const LaunchCommand& command, int number);
   ~LaunchProcess() override;
 
   /// Progress channel of a launch, for its order.
-  static std::filesystem::path channel_of(const LaunchTicket& ticket);
+  static std::filesystem::path channel_of(const LaunchRequest& request);
 
   /// The code of the rank that ended first and badly where the launcher returns a signal, which may
   /// be the one by which it ended the others; Infrastructure if the launcher itself has failed, and

@@ -36,7 +36,7 @@ class RunningLaunch {
 };
 
 /// Cards, cores and ranks that a launch gets, and where it writes.
-struct LaunchTicket {
+struct LaunchRequest {
   const LaunchPlan& plan;
   std::int64_t attempt = 1;
   std::vector<std::string> gpus;  // empty: it trains on the CPU

@@ -136,17 +136,17 @@ class SweepBackend final : public SupervisorBackend {
     order_.rerun.clear();
   }
 
-  std::unique_ptr<RunningLaunch> start(const LaunchTicket& ticket) override {
-    order_.cells = ticket.plan.cells;
+  std::unique_ptr<RunningLaunch> start(const LaunchRequest& request) override {
+    order_.cells = request.plan.cells;
     order_.set = run_.request.order.set;
     if (teams_) {
-      order_.set.push_back(fmt::format("resources.ranks_per_job={}", ticket.plan.ranks));
+      order_.set.push_back(fmt::format("resources.ranks_per_job={}", request.plan.ranks));
     }
-    order_.channel = LaunchProcess::channel_of(ticket).string();
+    order_.channel = LaunchProcess::channel_of(request).string();
     return std::make_unique<LaunchProcess>(
-        ticket,
-        launch_command(place_, worker_command("run", order_text(order_)), ticket.plan.ranks,
-                       ticket.gpus),
+        request,
+        launch_command(place_, worker_command("run", order_text(order_)), request.plan.ranks,
+                       request.gpus),
         number_++);
   }
   std::string launcher_of(std::int64_t ranks) const override {

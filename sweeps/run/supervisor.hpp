@@ -29,7 +29,7 @@ class SupervisorBackend {
  public:
   virtual ~SupervisorBackend() = default;
   /// @throws Error if it cannot be started.
-  virtual std::unique_ptr<RunningLaunch> start(const LaunchTicket& ticket) = 0;
+  virtual std::unique_ptr<RunningLaunch> start(const LaunchRequest& request) = 0;
   /// How ranks of such a launch start: direct, mpirun or srun.
   virtual std::string launcher_of(std::int64_t /*ranks*/) const { return "direct"; }
   /// Whether a launch of so many ranks may have no other one beside it.

@@ -32,16 +32,17 @@ std::string text_of(const fs::path& file) {
 struct ShellLaunch {
   TemporaryFolder folder;
   LaunchPlan plan;
-  LaunchTicket ticket{.plan = plan, .attempt = 1, .gpus = {}, .cores = {}, .folder = folder.path()};
+  LaunchRequest request{
+      .plan = plan, .attempt = 1, .gpus = {}, .cores = {}, .folder = folder.path()};
 
   LaunchCommand command(LauncherKind kind, const std::string& script, bool elsewhere) {
     return {.kind = kind,
             .words = {"/bin/sh", "-c", script},
-            .variables = {{"BOARD", LaunchProcess::channel_of(ticket).string()}},
+            .variables = {{"BOARD", LaunchProcess::channel_of(request).string()}},
             .elsewhere = elsewhere};
   }
   int end_of(LauncherKind kind, const std::string& script, bool elsewhere = false) {
-    LaunchProcess launch(ticket, command(kind, script, elsewhere), 0);
+    LaunchProcess launch(request, command(kind, script, elsewhere), 0);
     while (true) {
       if (const auto code = launch.poll()) return *code;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -66,7 +67,7 @@ TEST(LaunchProcess, ALauncherWithoutRoomForItsFilesSaysWhere) {
   const PretendedFs disk;
   disk.state().space = DiskSpace{.bytes = 4096};
   ShellLaunch launch;
-  launch.ticket.disk = &disk;
+  launch.request.disk = &disk;
   EXPECT_EQ(launch.end_of(LauncherKind::Mpirun, "exit 1"), static_cast<int>(ExitCode::CantCreate));
   EXPECT_NE(launch.log().find("No space left on device (4096 bytes are free): mpirun"),
             std::string::npos)
@@ -95,7 +96,7 @@ TEST(LaunchProcess, WhatItToldLastIsReadHoweverShortItWas) {
   ShellLaunch launch;
   const std::string line = event_line({.kind = LiveKind::JobEnd, .job = "j"});
   LaunchProcess process(
-      launch.ticket,
+      launch.request,
       launch.command(LauncherKind::Direct, "echo '" + line + "' >$BOARD/rank-0.events", false), 3);
   while (!process.poll()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   const std::vector<LiveEvent> news = process.news();

@@ -162,19 +162,19 @@ class PretendedBackend final : public SupervisorBackend {
     bool asked_ = false, killed_ = false, ended_ = false;
   };
 
-  std::unique_ptr<RunningLaunch> start(const LaunchTicket& ticket) override {
-    if (ticket.plan.id == no_log_of) throw StorageError("log", "cannot be opened");
-    started.push_back(ticket.plan.id);
-    events.push_back({Event::Kind::Start, ticket.plan.id});
-    gpus.push_back(ticket.gpus);
-    cores.push_back(ticket.cores);
+  std::unique_ptr<RunningLaunch> start(const LaunchRequest& request) override {
+    if (request.plan.id == no_log_of) throw StorageError("log", "cannot be opened");
+    started.push_back(request.plan.id);
+    events.push_back({Event::Kind::Start, request.plan.id});
+    gpus.push_back(request.gpus);
+    cores.push_back(request.cores);
     Script script;
-    auto& own = scripts_[ticket.plan.id];
+    auto& own = scripts_[request.plan.id];
     if (!own.empty()) {
       script = own.front();
       if (own.size() > 1) own.pop_front();
     }
-    if (!fails_on.empty() && ticket.gpus == std::vector{fails_on}) {
+    if (!fails_on.empty() && request.gpus == std::vector{fails_on}) {
       script = {.seconds = 1, .code = 1, .settles = false};
       script.says = "NVRM: Xid (PCI:0000:07:00): 79, GPU has fallen off the bus\n";
     }
@@ -183,10 +183,10 @@ class PretendedBackend final : public SupervisorBackend {
       script.says = "ckpt-00000020-1.h5: No space left on device (needed 4096 bytes, free 0)\n";
     }
     if (!script.says.empty()) {
-      std::ofstream(ticket.folder / ("attempt-" + std::to_string(ticket.attempt) + ".log"))
+      std::ofstream(request.folder / ("attempt-" + std::to_string(request.attempt) + ".log"))
           << script.says;
     }
-    return std::make_unique<Pretended>(*this, ticket.plan, script);
+    return std::make_unique<Pretended>(*this, request.plan, script);
   }
 
   TemporaryFolder folder_;
