@@ -30,7 +30,7 @@ set(inside_core/train optimizer)
 set(inside_models ops/cpu ops context options blocks routing families decode)
 set(inside_distributed cuda)
 set(inside_storage files hdf5 columns cells pack)
-set(inside_sweeps picture orders report compare page plan simulate live queue launch slurm run doctor)
+set(inside_sweeps picture protocol report compare page plan simulate live queue launch slurm run doctor)
 set(inside_cli arguments design train watch analyse maintain)
 set(inside_worker model weights eval process bench generate audit inspect session probe run describe)
 

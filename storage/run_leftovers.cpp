@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::hours kSilentChannel(24);
-constexpr std::string_view kStopOrder = "stop-";
+constexpr std::string_view kStopRequest = "stop-";
 
 void add_file(Leftovers& out, const fs::path& file, const Fs& disk) {
   out.files.push_back(file);
@@ -60,11 +60,11 @@ void add_launch(Leftovers& out, const fs::path& launch, const Fs& disk) {
   }
 }
 
-/// An order whose cell failed stays: the next run would try that cell again.
+/// A request whose cell failed stays: the next run would try that cell again.
 bool is_obeyed(const Store& store, const std::string& name) {
-  if (!name.starts_with(kStopOrder)) return false;
+  if (!name.starts_with(kStopRequest)) return false;
   try {
-    const CellOutcome cell = cell_outcome(store, name.substr(kStopOrder.size()));
+    const CellOutcome cell = cell_outcome(store, name.substr(kStopRequest.size()));
     return cell.seal || cell.state.status == CellStatus::Cancelled;
   } catch (const UserError&) {
     return false;  // not a cell's id
@@ -86,8 +86,8 @@ Leftovers run_leftovers(const Store& store) {
   for (const fs::path& launch : disk.entries(store.root() / "launches")) {
     add_launch(out, launch, disk);
   }
-  for (const FolderEntry& order : disk.list(store.orders_dir()).value) {
-    if (is_obeyed(store, order.name)) add_file(out, store.orders_dir() / order.name, disk);
+  for (const FolderEntry& request : disk.list(store.requests_dir()).value) {
+    if (is_obeyed(store, request.name)) add_file(out, store.requests_dir() / request.name, disk);
   }
   std::ranges::sort(out.files);
   return out;

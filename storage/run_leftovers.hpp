@@ -8,7 +8,7 @@ namespace depthgrid {
 ///   - progress channels live/<run> of runs that have surely died on this machine, or that nobody
 ///     has written to for a day by the clock of the store's own filesystem;
 ///   - current.json and those of launches (launches/<id>) that nobody holds;
-///   - orders to stop cells that have a result or are cancelled.
+///   - requests to stop cells that have a result or are cancelled.
 /// Folders follow their files in no order: remove_leftovers() takes them from the back.
 Leftovers run_leftovers(const Store& store);
 

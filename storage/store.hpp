@@ -85,11 +85,11 @@ class Store {
   std::filesystem::path crash_mark(const ProcessIdentity& process) const;
   /// Folders in which the ranks of running `run`s report their progress.
   std::filesystem::path live_dir() const { return root_ / "live"; }
-  /// What users have asked of running cells: sweeps/queue/cell_orders.hpp.
-  std::filesystem::path orders_dir() const { return root_ / "orders"; }
-  /// The order to stop a cell, there or not. @throws UserError (Usage) as cell_dir().
-  std::filesystem::path stop_order(const CellId& id) const {
-    return orders_dir() / ("stop-" + cell_path(id).filename().string());
+  /// What users have asked of running cells: sweeps/queue/cell_requests.hpp.
+  std::filesystem::path requests_dir() const { return root_ / "orders"; }
+  /// The request to stop a cell, there or not. @throws UserError (Usage) as cell_dir().
+  std::filesystem::path stop_request(const CellId& id) const {
+    return requests_dir() / ("stop-" + cell_path(id).filename().string());
   }
   std::filesystem::path packed_file() const { return root_ / "sweep.h5"; }
 

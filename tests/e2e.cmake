@@ -37,7 +37,7 @@ depthgrid_e2e(readers_all 2400 slow)
 set_tests_properties(e2e.readers_all PROPERTIES SKIP_RETURN_CODE 77)  # no network
 depthgrid_e2e(secrets 900)
 depthgrid_e2e(signals 1200)
-depthgrid_e2e(orders 1200)
+depthgrid_e2e(cell_requests 1200)
 depthgrid_e2e(weights 1200)
 depthgrid_e2e(control 1200)
 foreach(name control_oracle label_sources comparison page instants)

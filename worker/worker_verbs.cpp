@@ -31,23 +31,26 @@ int answer(const std::string& json, ExitCode code = ExitCode::Done) {
 }
 
 int check_verb(const WorkerCall& call) {
-  const CheckAnswer found = check(call.order);
+  const CheckAnswer found = check(call.command);
   return answer(found.json, found.code);
 }
 
-using enum OrderFrom;
+using enum CommandFrom;
 using Call = const WorkerCall&;
 constexpr WorkerVerb kVerbs[] = {
-    {"run", Argument, [](Call c) { return run(parse_order<RunOrder>(c.order), c.argc, c.argv); }},
-    {"bench", Argument, [](Call c) { return bench(parse_order<BenchOrder>(c.order)); }},
-    {"export", Argument, [](Call c) { return export_weights(parse_order<ExportOrder>(c.order)); }},
-    {"eval", Argument, [](Call c) { return eval_cell(parse_order<EvalOrder>(c.order)); }},
-    {"probe", Argument, [](Call c) { return probe_cells(parse_order<ProbeOrder>(c.order)); }},
-    {"generate", Argument, [](Call c) { return generate(parse_order<GenerateOrder>(c.order)); }},
+    {"run", Argument,
+     [](Call c) { return run(parse_command<RunCommand>(c.command), c.argc, c.argv); }},
+    {"bench", Argument, [](Call c) { return bench(parse_command<BenchCommand>(c.command)); }},
+    {"export", Argument,
+     [](Call c) { return export_weights(parse_command<ExportCommand>(c.command)); }},
+    {"eval", Argument, [](Call c) { return eval_cell(parse_command<EvalCommand>(c.command)); }},
+    {"probe", Argument, [](Call c) { return probe_cells(parse_command<ProbeCommand>(c.command)); }},
+    {"generate", Argument,
+     [](Call c) { return generate(parse_command<GenerateCommand>(c.command)); }},
     {"tokens", Argument,
-     [](Call c) { return answer(probe_text(parse_order<TokensOrder>(c.order))); }},
-    {"describe", Input, [](Call c) { return answer(describe(c.order)); }},
-    {"audit", Input, [](Call c) { return answer(audit(c.order)); }},
+     [](Call c) { return answer(probe_text(parse_command<TokensCommand>(c.command))); }},
+    {"describe", Input, [](Call c) { return answer(describe(c.command)); }},
+    {"audit", Input, [](Call c) { return answer(audit(c.command)); }},
     {"check", Input, check_verb}};
 
 }  // namespace
@@ -76,8 +79,8 @@ int dispatch(std::span<const WorkerVerb> verbs, int argc, char** argv, std::istr
     return static_cast<int>(ExitCode::Usage);
   }
   WorkerCall call{"", argc, argv};
-  call.order = verb->from == Argument ? std::string(argv[2])
-                                      : std::string{std::istreambuf_iterator<char>(input), {}};
+  call.command = verb->from == Argument ? std::string(argv[2])
+                                        : std::string{std::istreambuf_iterator<char>(input), {}};
   return verb->run(call);
 }
 

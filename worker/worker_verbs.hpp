@@ -8,19 +8,19 @@
 namespace depthgrid {
 
 /// How a verb receives its order: one JSON object as argument, or on stdin. See
-/// sweeps/orders/orders.hpp.
-enum class OrderFrom : std::uint8_t { Argument, Input };
+/// sweeps/protocol/commands.hpp.
+enum class CommandFrom : std::uint8_t { Argument, Input };
 
 /// A verb's call.
 struct WorkerCall {
-  std::string order;
+  std::string command;
   int argc = 0;  // of main(), for MPI
   char** argv = nullptr;
 };
 
 struct WorkerVerb {
   const char* name;
-  OrderFrom from;
+  CommandFrom from;
   int (*run)(const WorkerCall& call);  // returns the exit code; answers go to stdout
 };
 
@@ -31,7 +31,8 @@ std::span<const WorkerVerb> worker_verbs();
 std::string worker_usage(std::span<const WorkerVerb> verbs);
 
 /// Runs the verb named by argv[1].
-/// @return  its exit code; Usage, and the usage on stderr, for an unknown verb or without an order.
+/// @return  its exit code; Usage, and the usage on stderr, for an unknown verb or without a
+/// command.
 /// @throws  what the verb throws.
 int dispatch(std::span<const WorkerVerb> verbs, int argc, char** argv, std::istream& input);
 

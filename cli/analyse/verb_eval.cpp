@@ -4,8 +4,8 @@
 #include "cli/arguments/store_argument.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/subprocess.hpp"
-#include "sweeps/orders/orders.hpp"
-#include "sweeps/orders/worker_command.hpp"
+#include "sweeps/protocol/commands.hpp"
+#include "sweeps/protocol/worker_command.hpp"
 
 namespace depthgrid {
 int eval_verb(const Arguments& arguments) {
@@ -25,15 +25,15 @@ int eval_verb(const Arguments& arguments) {
       .list("decider", "NAME", "of mode student: threshold, calibrated or running_topk")
       .flag("by-position", "losses by position too");
   if (!line.json().parse(arguments)) return 0;
-  EvalOrder order{.from = weight_choice(line),
-                  .data = line.text_of("data"),
-                  .windows = line.number_of("windows", 0),
-                  .by_position = line.has("by-position"),
-                  .json = line.has("json")};
-  order.modes = line.words_of("mode");
-  order.deciders = line.words_of("decider");
-  if (line.has("split")) order.split = line.text_of("split");
-  become(worker_command("eval", order_text(order)));
+  EvalCommand command{.from = weight_choice(line),
+                      .data = line.text_of("data"),
+                      .windows = line.number_of("windows", 0),
+                      .by_position = line.has("by-position"),
+                      .json = line.has("json")};
+  command.modes = line.words_of("mode");
+  command.deciders = line.words_of("decider");
+  if (line.has("split")) command.split = line.text_of("split");
+  become(worker_command("eval", command_json(command)));
 }
 
 }  // namespace depthgrid

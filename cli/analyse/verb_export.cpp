@@ -6,8 +6,8 @@
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
 #include "core/base/subprocess.hpp"
-#include "sweeps/orders/orders.hpp"
-#include "sweeps/orders/worker_command.hpp"
+#include "sweeps/protocol/commands.hpp"
+#include "sweeps/protocol/worker_command.hpp"
 
 namespace depthgrid {
 namespace {
@@ -34,11 +34,11 @@ int export_verb(const Arguments& arguments) {
       .text("out", "PATH", "file (native) or folder (hf-gpt2)")
       .text("layout", "NAME", "native (default) or hf-gpt2");
   if (!line.json().parse(arguments)) return 0;
-  ExportOrder order{.from = {}, .out = line.required("out"), .json = line.has("json")};
-  require_writable_name(order.out);
-  order.from = weight_choice(line);
-  if (line.has("layout")) order.layout = line.text_of("layout");
-  become(worker_command("export", order_text(order)));
+  ExportCommand command{.from = {}, .out = line.required("out"), .json = line.has("json")};
+  require_writable_name(command.out);
+  command.from = weight_choice(line);
+  if (line.has("layout")) command.layout = line.text_of("layout");
+  become(worker_command("export", command_json(command)));
 }
 
 }  // namespace depthgrid

@@ -8,8 +8,8 @@
 #include "core/base/nan.hpp"
 #include "core/base/parse_number.hpp"
 #include "core/base/subprocess.hpp"
-#include "sweeps/orders/orders.hpp"
-#include "sweeps/orders/worker_command.hpp"
+#include "sweeps/protocol/commands.hpp"
+#include "sweeps/protocol/worker_command.hpp"
 
 namespace depthgrid {
 namespace {
@@ -52,16 +52,16 @@ int generate_verb(const Arguments& arguments) {
       .text("control", "U,…",
             "control signal, a number for each axis; without it, model.control.u or none");
   if (!line.json().parse(arguments)) return 0;
-  GenerateOrder order{.from = {}, .prompt = line.required("prompt")};
-  order.from = weight_choice(line);
-  order.tokens = line.number_of("tokens", 1);
-  order.temperature = line.real_of("temperature", 1, 0);
-  order.top_k = line.number_of("top-k", 0);
-  order.top_p = line.real_of("top-p", 1, 0, 1);
-  order.seed = line.number_of("seed", 0);
-  order.control = control_of(line);
-  order.json = line.has("json");
-  become(worker_command("generate", order_text(order)));
+  GenerateCommand command{.from = {}, .prompt = line.required("prompt")};
+  command.from = weight_choice(line);
+  command.tokens = line.number_of("tokens", 1);
+  command.temperature = line.real_of("temperature", 1, 0);
+  command.top_k = line.number_of("top-k", 0);
+  command.top_p = line.real_of("top-p", 1, 0, 1);
+  command.seed = line.number_of("seed", 0);
+  command.control = control_of(line);
+  command.json = line.has("json");
+  become(worker_command("generate", command_json(command)));
 }
 
 }  // namespace depthgrid

@@ -7,8 +7,8 @@
 #include "core/base/error.hpp"
 #include "core/base/printable.hpp"
 #include "core/base/subprocess.hpp"
-#include "sweeps/orders/orders.hpp"
-#include "sweeps/orders/worker_command.hpp"
+#include "sweeps/protocol/commands.hpp"
+#include "sweeps/protocol/worker_command.hpp"
 #include "sweeps/report/cell_log.hpp"
 #include "sweeps/report/results_query.hpp"
 
@@ -58,15 +58,15 @@ int probe_verb(const Arguments& arguments) {
   if (!line.json().excludes("cell", "filter").parse(arguments)) return 0;
   const StoreArgument argument(line);
   Listing listing = argument.listing();
-  ProbeOrder order{.store = argument.open().root().string(),
-                   .cells = chosen_ids(line, listing),
-                   .probes = line.words_of("probe"),
-                   .set = line.list_of("set"),
-                   .json = line.has("json")};
-  if (line.has("at")) order.at = line.words_of("at");
-  order.command = "depthgrid probe";
-  for (const std::string& word : arguments) order.command += " " + shell_word(word);
-  become(worker_command("probe", order_text(order)));
+  ProbeCommand command{.store = argument.open().root().string(),
+                       .cells = chosen_ids(line, listing),
+                       .probes = line.words_of("probe"),
+                       .set = line.list_of("set"),
+                       .json = line.has("json")};
+  if (line.has("at")) command.at = line.words_of("at");
+  command.command = "depthgrid probe";
+  for (const std::string& word : arguments) command.command += " " + shell_word(word);
+  become(worker_command("probe", command_json(command)));
 }
 
 }  // namespace depthgrid

@@ -9,8 +9,8 @@
 #include "cli/arguments/command_line.hpp"
 #include "core/config/sweep.hpp"
 #include "storage/store.hpp"
-#include "sweeps/orders/orders.hpp"
 #include "sweeps/plan/matched_sweep.hpp"
+#include "sweeps/protocol/commands.hpp"
 #include "sweeps/report/listing.hpp"
 
 namespace depthgrid {

@@ -6,10 +6,10 @@
 #include "cli/verbs.hpp"
 #include "core/base/command.hpp"
 #include "core/base/error.hpp"
-#include "sweeps/orders/audited_cells.hpp"
-#include "sweeps/orders/sweep_of_model.hpp"
-#include "sweeps/orders/worker_command.hpp"
 #include "sweeps/plan/structure_audit.hpp"
+#include "sweeps/protocol/audited_cells.hpp"
+#include "sweeps/protocol/sweep_of_model.hpp"
+#include "sweeps/protocol/worker_command.hpp"
 
 namespace depthgrid {
 namespace {

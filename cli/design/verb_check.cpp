@@ -14,8 +14,8 @@
 #include "core/base/command.hpp"
 #include "core/base/error.hpp"
 #include "core/base/json_text.hpp"
-#include "sweeps/orders/sweep_of_model.hpp"
-#include "sweeps/orders/worker_command.hpp"
+#include "sweeps/protocol/sweep_of_model.hpp"
+#include "sweeps/protocol/worker_command.hpp"
 
 namespace depthgrid {
 namespace {

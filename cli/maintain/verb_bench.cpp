@@ -12,8 +12,8 @@
 #include "core/base/error.hpp"
 #include "core/base/isa.hpp"
 #include "core/base/subprocess.hpp"
-#include "sweeps/orders/orders.hpp"
-#include "sweeps/orders/worker_command.hpp"
+#include "sweeps/protocol/commands.hpp"
+#include "sweeps/protocol/worker_command.hpp"
 
 namespace depthgrid {
 namespace {
@@ -67,29 +67,29 @@ int bench_verb(const Arguments& arguments) {
       .text("dump", "DIR", "folder for weights, batches and losses")
       .flag("launches", "step: also kernels and copies of a step on a GPU, by LibTorch's profiler");
   if (!line.json().parse(arguments)) return 0;
-  BenchOrder order;
+  BenchCommand command;
   static constexpr std::string_view kKnown[] = {"step", "optimiser", "journal", "decode",
                                                 "kernels"};
-  order.what = line.required("WHAT", kKnown);
-  check_options(line, order.what);
-  if (line.has("family")) order.family = line.text_of("family");
-  order.cells = line.number_of("cells");
-  order.parameters = line.number_of("parameters");
-  order.steps = line.number_of("steps");
-  order.dump = line.text_of("dump");
-  order.set = line.list_of("set");
-  order.json = line.has("json");
-  order.launches = line.has("launches");
-  order.only = line.text_of("only");
-  if (line.has("device")) order.device = line.word_of("device", {"cpu", "cuda"});
+  command.what = line.required("WHAT", kKnown);
+  check_options(line, command.what);
+  if (line.has("family")) command.family = line.text_of("family");
+  command.cells = line.number_of("cells");
+  command.parameters = line.number_of("parameters");
+  command.steps = line.number_of("steps");
+  command.dump = line.text_of("dump");
+  command.set = line.list_of("set");
+  command.json = line.has("json");
+  command.launches = line.has("launches");
+  command.only = line.text_of("only");
+  if (line.has("device")) command.device = line.word_of("device", {"cpu", "cuda"});
   if (line.has("isa")) {
     const Isa isa = choose_isa("--isa", line.text_of("isa").c_str());
     for (const auto& [name, value] : variables_of(isa)) {
       setenv(name.c_str(), value.c_str(), /*overwrite=*/1);
     }
   }
-  if (line.has("cell")) order.from = weight_choice(line);
-  become(worker_command("bench", order_text(order)));
+  if (line.has("cell")) command.from = weight_choice(line);
+  become(worker_command("bench", command_json(command)));
 }
 
 }  // namespace depthgrid

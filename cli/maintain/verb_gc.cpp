@@ -31,7 +31,7 @@ int gc_verb(const Arguments& arguments) {
       "gc [STORE] [-n] [--json]",
       "Removes what killed processes have left behind: Open MPI's files in /dev/shm of\n"
       "this machine and, if STORE is named, its unfinished files, the channels of runs that\n"
-      "have died and orders that were carried out. Files that a living process uses, and all\n"
+      "have died and requests that were carried out. Files that a living process uses, and all\n"
       "results, stay.");
   line.examples({"gc", "gc results/tiny --dry-run"});
   store_options(line).flag("dry-run,n", "only say what would be removed");

@@ -32,16 +32,16 @@ RunRequest run_request(const CommandLine& line, Sweep sweep) {
   RunRequest out{.sweep = std::move(sweep),
                  .planned = [&line] { return load_planned_sweep(line); },
                  .store = {},
-                 .order = {}};
+                 .command = {}};
   out.store = store_of(line, out.sweep);
-  out.order = {.file = line.required("FILE"),
-               .store = out.store.string(),
-               .set = set_with_added_seeds(line, out.sweep, out.store),
-               .yes = line.has("yes"),
-               .progress = progress_of(line),
-               .only = line.text_of("only"),
-               .hang = hang_of(out.sweep.run)};
-  if (line.has("allow-inexact")) out.order.set.emplace_back("resources.allow_inexact=true");
+  out.command = {.file = line.required("FILE"),
+                 .store = out.store.string(),
+                 .set = set_with_added_seeds(line, out.sweep, out.store),
+                 .yes = line.has("yes"),
+                 .progress = progress_of(line),
+                 .only = line.text_of("only"),
+                 .hang = hang_of(out.sweep.run)};
+  if (line.has("allow-inexact")) out.command.set.emplace_back("resources.allow_inexact=true");
   return out;
 }
 

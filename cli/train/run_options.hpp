@@ -13,7 +13,7 @@ CommandLine& run_options(CommandLine& line);
 /// Adds -j and --fail-fast.
 CommandLine& supervision_options(CommandLine& line);
 
-/// How progress is shown, by --quiet and --json-progress: as RunOrder::progress.
+/// How progress is shown, by --quiet and --json-progress: as RunCommand::progress.
 std::string progress_of(const CommandLine& line);
 
 /// What these options ask for, of a sweep that has been read by load_sweep(). @param line  outlives

@@ -15,8 +15,8 @@
 #include "core/base/printable.hpp"
 #include "core/base/subprocess.hpp"
 #include "storage/leftovers.hpp"
-#include "sweeps/orders/orders.hpp"
-#include "sweeps/orders/worker_command.hpp"
+#include "sweeps/protocol/commands.hpp"
+#include "sweeps/protocol/worker_command.hpp"
 #include "sweeps/report/cell_log.hpp"
 #include "sweeps/report/chosen_cells.hpp"
 #include "sweeps/run/budget_check.hpp"
@@ -144,9 +144,9 @@ int run_verb(const Arguments& arguments) {
     refuse_over_budget(sweep.goals.empty() ? sweep : load_planned_sweep(line), store);
   }
   RunRequest request = run_request(line, sweep);
-  request.order.rerun = cells_again(line, sweep);
-  request.order.shared_group = line.has("shared-group");
-  if (request.order.progress != "json") warn_of_leftovers();
+  request.command.rerun = cells_again(line, sweep);
+  request.command.shared_group = line.has("shared-group");
+  if (request.command.progress != "json") warn_of_leftovers();
   const bool jobs = line.number_of("jobs", 0) > 0;
   if (jobs && launcher_ranks() > 1) {
     throw UserError(ExitCode::Usage,
@@ -156,7 +156,7 @@ int run_verb(const Arguments& arguments) {
   }
   const bool supervised =
       line.has("supervise") || jobs || (!under_launcher() && serves_many(sweep.run));
-  if (!supervised && under_launcher()) become(worker_command("run", order_text(request.order)));
+  if (!supervised && under_launcher()) become(worker_command("run", command_json(request.command)));
   std::signal(SIGPIPE, SIG_IGN);  // as in the worker: the summary may have lost its reader
   const int code = supervised ? supervise_and_conclude(supervised_run(line, std::move(request)))
                               : run_and_conclude(request);

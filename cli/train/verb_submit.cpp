@@ -50,7 +50,7 @@ MissingCells find_missing(const Sweep& sweep, const Store& store,
 }
 
 /// Refuses a time above the partition's limit. A quality of service may lift it.
-void check_time(const SbatchOrder& order, const std::vector<SlurmPartition>& partitions) {
+void check_time(const SbatchRequest& sbatch, const std::vector<SlurmPartition>& partitions) {
   const auto [time, from] = order.value(kTimeOption);
   const std::string problem =
       time_problem(partitions, order.value(kPartitionOption).text, time, from);
@@ -80,7 +80,7 @@ std::vector<std::string> nodes_left_out(const std::vector<NodeFault>& faults,
   return out;
 }
 
-TaskPlanOptions plan_options(const Sweep& sweep, const SbatchOrder& order, bool canary,
+TaskPlanOptions plan_options(const Sweep& sweep, const SbatchRequest& sbatch, bool canary,
                              const std::vector<std::string>& left_out,
                              const std::vector<SlurmPartition>& partitions) {
   TaskPlanOptions out{
@@ -186,7 +186,7 @@ int submit_verb(const Arguments& arguments) {
     publish_plan(store, sweep);
     lock = locked(store, leases);
   }
-  const SbatchOrder order{.run = sweep.run, .words = words};
+  const SbatchRequest sbatch{.run = sweep.run, .words = words};
   const bool asks = slurm.present();
   const auto partitions = asks ? slurm.partitions() : std::vector<SlurmPartition>{};
   const std::vector<std::string> left_out = nodes_left_out(

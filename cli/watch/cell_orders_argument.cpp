@@ -1,10 +1,9 @@
-#include "cli/watch/cell_orders_argument.hpp"
-
 #include <algorithm>
 #include <iterator>
 #include <set>
 #include <utility>
 
+#include "cli/watch/cell_requests_argument.hpp"
 #include "core/base/error.hpp"
 #include "sweeps/report/cell_log.hpp"
 #include "sweeps/report/results_query.hpp"
@@ -18,8 +17,8 @@ CommandLine& cells_options(CommandLine& line) {
       .text("filter", "EXPRESSION", "cells that meet it, as in results");
 }
 
-OrderedCells ordered_cells(const CommandLine& line, bool named,
-                           const std::function<bool(const Store&, const CellSummary&)>& also) {
+RequestedCells requested_cells(const CommandLine& line, bool named,
+                               const std::function<bool(const Store&, const CellSummary&)>& also) {
   CellWords words(line.list_of("CELL"));
   std::ranges::copy(line.list_of("cell"), std::back_inserter(words.cells));
   if (words.cells.empty() && !line.has("filter") && !named) {

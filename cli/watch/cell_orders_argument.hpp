@@ -9,7 +9,7 @@
 namespace depthgrid {
 
 /// The cells that `cancel`, `retry` or `why` is asked about, in a store that exists.
-struct OrderedCells {
+struct RequestedCells {
   Store store;
   std::string folder;  // as the user named it
   Listing listing;
@@ -22,7 +22,7 @@ CommandLine& cells_options(CommandLine& line);
 /// `also`.
 /// @param named  whether the verb's own options choose cells. @param also  their choice.
 /// @throws UserError (Usage) if no cell is asked for, or one is unknown
-OrderedCells ordered_cells(
+RequestedCells requested_cells(
     const CommandLine& line, bool named = false,
     const std::function<bool(const Store&, const CellSummary&)>& also = nullptr);
 

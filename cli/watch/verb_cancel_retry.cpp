@@ -13,7 +13,7 @@
 #include "cli/arguments/command_line.hpp"
 #include "cli/arguments/store_argument.hpp"
 #include "cli/verbs.hpp"
-#include "cli/watch/cell_orders_argument.hpp"
+#include "cli/watch/cell_requests_argument.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/machine.hpp"
@@ -21,7 +21,7 @@
 #include "sweeps/launch/failure_class.hpp"
 #include "sweeps/launch/node_faults.hpp"
 #include "sweeps/launch/sweep_events.hpp"
-#include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/queue/cell_requests.hpp"
 #include "sweeps/slurm/node_exclusion.hpp"
 #include "sweeps/slurm/slurm_client.hpp"
 #include "sweeps/slurm/submission.hpp"
@@ -52,13 +52,13 @@ CommandLine& request_options(CommandLine& line) {
 /// What has become of each of the cells, or would with -n: one of `words`.
 struct Outcomes {
   std::span<const OutcomeWords> words;
-  std::vector<std::size_t> of;  // by place in OrderedCells::rows
+  std::vector<std::size_t> of;  // by place in RequestedCells::rows
 };
 
 /// Does to each cell what is asked for, and records in the store that this user has changed it.
 /// @param act  from (CellSummary, LeaseKeeper) to an index of `words`; with -n it changes nothing.
 template <typename Act>
-Outcomes carry_out(const OrderedCells& cells, bool dry, SweepEventKind kind,
+Outcomes carry_out(const RequestedCells& cells, bool dry, SweepEventKind kind,
                    std::span<const OutcomeWords> words, const Act& act) {
   LeaseKeeper leases({}, cells.store.fs());
   SweepEvent event{.kind = kind, .user = user_name()};
@@ -74,7 +74,7 @@ Outcomes carry_out(const OrderedCells& cells, bool dry, SweepEventKind kind,
 
 /// Prints them as a table, or as JSON: docs/cli.md.
 /// @param tasks  of Slurm, that have left its queue.
-void print_outcomes(const CommandLine& line, const OrderedCells& cells, const Outcomes& outcomes,
+void print_outcomes(const CommandLine& line, const RequestedCells& cells, const Outcomes& outcomes,
                     const std::vector<std::string>& tasks = {}) {
   const bool dry = line.has("dry-run");
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
@@ -211,8 +211,8 @@ int cancel_verb(const Arguments& arguments) {
   request_options(line).flag("all", "all cells that are pending or running");
   if (!line.json().parse(arguments)) return 0;
   const bool dry = line.has("dry-run");
-  const OrderedCells cells =
-      ordered_cells(line, line.has("all"), [](const Store&, const CellSummary& cell) {
+  const RequestedCells cells =
+      requested_cells(line, line.has("all"), [](const Store&, const CellSummary& cell) {
         return cell.status == CellStatus::Running ||
                (cell.status == CellStatus::Pending && cell.in_plan);
       });
@@ -249,8 +249,8 @@ int retry_verb(const Arguments& arguments) {
   const std::vector<std::string> classes = line.words_of("class");
   for (const std::string& given : classes) refuse_unknown_class(given);
   const bool named = line.has("failed") || !classes.empty();
-  const OrderedCells cells =
-      ordered_cells(line, named, [&](const Store& store, const CellSummary& cell) {
+  const RequestedCells cells =
+      requested_cells(line, named, [&](const Store& store, const CellSummary& cell) {
         if (!is_failure(cell.status)) return false;
         if (line.has("failed") && cell.status != CellStatus::Cancelled) return true;
         return std::ranges::count(classes, failure_class(store, cell.id)) > 0;

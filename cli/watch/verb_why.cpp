@@ -7,7 +7,7 @@
 
 #include "cli/arguments/command_line.hpp"
 #include "cli/verbs.hpp"
-#include "cli/watch/cell_orders_argument.hpp"
+#include "cli/watch/cell_requests_argument.hpp"
 #include "core/base/child_process.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
@@ -33,7 +33,7 @@ void ask_slurm(const Store& store, AccountSources& sources) {
 }
 
 /// Cells that processes have on other machines, and of which no heartbeat is seen.
-std::set<CellId> silent_cells(const OrderedCells& asked, const StoredPlan& plan) {
+std::set<CellId> silent_cells(const RequestedCells& asked, const StoredPlan& plan) {
   std::vector<CellId> running;
   for (const std::size_t row : asked.rows) {
     const CellSummary& cell = asked.listing.cells[row];
@@ -66,7 +66,7 @@ int why_verb(const Arguments& arguments) {
   cells_options(line).number("lines", 5, "lines of what a failed attempt said last");
   if (!line.json().parse(arguments)) return 0;
   const auto lines = static_cast<std::size_t>(line.number_of("lines", 0));
-  const OrderedCells asked = ordered_cells(line);
+  const RequestedCells asked = requested_cells(line);
   const StoredPlan plan = read_plan(asked.store);
   AccountSources sources{.cells = asked.listing, .plan = plan};
   ask_slurm(asked.store, sources);

@@ -27,18 +27,18 @@ constexpr Action kActions[] = {
     {"fpe", [] { raise(SIGFPE); }},
     {"kill", [] { raise(SIGKILL); }},
     {"exit", [] { std::_Exit(3); }},
-    {"error", [] { throw Error("an error on order"); }},
+    {"error", [] { throw Error("an error on request"); }},
     {"oom", [] { throw std::bad_alloc(); }},
     {"device",
-     [] { throw BackendError("CUDA", "a fault on order", 214, "uncorrectable ECC error"); }},
+     [] { throw BackendError("CUDA", "a fault on request", 214, "uncorrectable ECC error"); }},
     {"sleep",
      [] {
        while (true) std::this_thread::sleep_for(std::chrono::hours(1));
      }},
-    {"enospc", nullptr},  // not at a step: disk_full_on_order()
+    {"enospc", nullptr},  // not at a step: disk_full_on_request()
 };
 
-struct Order {
+struct FaultRequest {
   void (*act)();
   std::int64_t number;
   std::string cell;
@@ -51,10 +51,10 @@ struct Order {
                                        "then @STEP or @STEP@CELL; several with commas between");
 }
 
-std::vector<Order> orders() {
+std::vector<FaultRequest> fault_requests() {
   const char* const text = std::getenv("DEPTHGRID_FAULT");
   if (text == nullptr || *text == '\0') return {};
-  std::vector<Order> out;
+  std::vector<FaultRequest> out;
   std::istringstream all(text);
   for (std::string one; std::getline(all, one, ',');) {
     std::istringstream parts(one);
@@ -75,8 +75,9 @@ std::vector<Order> orders() {
 }  // namespace
 
 FaultPoint::FaultPoint() {
-  for (Order& order : orders()) {
-    if (order.act != nullptr) faults_.push_back({order.act, order.number, std::move(order.cell)});
+  for (FaultRequest& request : fault_requests()) {
+    if (request.act != nullptr)
+      faults_.push_back({request.act, request.number, std::move(request.cell)});
   }
 }
 
@@ -87,10 +88,10 @@ void FaultPoint::pass(std::int64_t step, const std::vector<std::string>& cells) 
   }
 }
 
-bool disk_full_on_order() {
+bool disk_full_on_request() {
   static std::atomic<std::int64_t> published{0};
-  for (const Order& order : orders()) {
-    if (order.act == nullptr) return ++published >= order.number;
+  for (const FaultRequest& request : fault_requests()) {
+    if (request.act == nullptr) return ++published >= request.number;
   }
   return false;
 }

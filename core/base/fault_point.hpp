@@ -6,12 +6,12 @@
 
 namespace depthgrid {
 
-/// Faults on order, for tests of what follows one: the environment variable DEPTHGRID_FAULT is
+/// Faults on request, for tests of what follows one: the environment variable DEPTHGRID_FAULT is
 /// "ACTION@STEP" or "ACTION@STEP@CELL", or several of these with commas between them. Actions:
 /// abort, segv, fpe and kill (signals), exit (code 3, without a word), error (an exception of the
 /// program), oom (std::bad_alloc), device (an error of CUDA that a card which fails would cause),
 /// sleep (for ever). "enospc@N" fills the disk: see
-/// disk_full_on_order().
+/// disk_full_on_request().
 class FaultPoint {
  public:
   /// Reads the environment. @throws UserError (Usage) for a text of another form.
@@ -34,6 +34,6 @@ class FaultPoint {
 
 /// Counts a publication of a file. True from the N-th of this process on, if DEPTHGRID_FAULT is
 /// "enospc@N". @throws UserError (Usage) for a text of another form.
-bool disk_full_on_order();
+bool disk_full_on_request();
 
 }  // namespace depthgrid

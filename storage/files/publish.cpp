@@ -54,8 +54,8 @@ struct Publication {
   }
 
   /// A disk that a test has filled, see fault_point.hpp.
-  void fail_on_order(std::uint64_t bytes) const {
-    if (disk_full_on_order()) fail("cannot write", ENOSPC, bytes);
+  void fail_on_request(std::uint64_t bytes) const {
+    if (disk_full_on_request()) fail("cannot write", ENOSPC, bytes);
   }
 
   [[noreturn]] void fail_swept() const {
@@ -105,7 +105,7 @@ Installed try_publish(const Publication& to, std::span<const std::byte> bytes) {
   const auto [file, error] = to.folder.create(scratch);
   if (error != 0) to.fail("cannot create a file beside it", error, bytes.size());
   try {
-    to.fail_on_order(bytes.size());
+    to.fail_on_request(bytes.size());
     write_all(*file, bytes, to.target, to.disk);
     to.require_synced(file->sync(), bytes.size());
     const Installed done = install(to, scratch, *file);
@@ -133,7 +133,7 @@ bool install_file(const fs::path& target, const fs::path& scratch, How how, cons
   const auto [file, error] = disk.open(scratch, OpenHow::Read);
   if (error != 0) throw_errno(scratch, "cannot open", error, 0, disk);
   try {
-    to.fail_on_order(file->facts().value.size);
+    to.fail_on_request(file->facts().value.size);
     if (const int code = file->sync(); code != 0) {
       throw_errno(scratch, "cannot sync", code, 0, disk);
     }

@@ -24,7 +24,7 @@ struct ForegroundSpec {
   /// Words of the worker, which reports its signs of life in the folder `channel`.
   std::function<std::vector<std::string>(const std::string& channel)> command;
   std::map<std::string, std::string> variables{};  // beside this process's, or in their place
-  double hang = 0;                                 // RunOrder::hang
+  double hang = 0;                                 // RunCommand::hang
 };
 
 /// How it has ended.

@@ -24,7 +24,7 @@ class LaunchProcess final : public RunningLaunch {
   LaunchProcess(const LaunchRequest& request, const LaunchCommand& command, int number);
   ~LaunchProcess() override;
 
-  /// Progress channel of a launch, for its order.
+  /// Progress channel of a launch, for its command.
   static std::filesystem::path channel_of(const LaunchRequest& request);
 
   /// The code of the rank that ended first and badly where the launcher returns a signal, which may
@@ -41,7 +41,7 @@ class LaunchProcess final : public RunningLaunch {
   void resume() { child_.signal_group(SIGCONT); }
   void kill() override { child_.kill_group(); }
   /// Before that, its ranks on this host write to its log where they are. srun's are left out: it
-  /// would take the signal as an order to end them.
+  /// would take the signal as a request to end them.
   void kill_hung() override;
   std::vector<LiveEvent> news() override;
   LifeSign life() override { return life_; }

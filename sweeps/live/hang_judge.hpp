@@ -10,7 +10,7 @@ namespace depthgrid {
 /// Leaf resources.hang: s without a sign of life; none: fifteen minutes, or twenty times the
 /// longest pause seen so far where that is longer; infinity: for ever.
 using HangLimit = std::optional<double>;
-/// Of RunOrder::hang: 0 = automatic, negative = for ever.
+/// Of RunCommand::hang: 0 = automatic, negative = for ever.
 HangLimit hang_limit(double seconds);
 
 /// How much later than the watchdog who watches from outside judges, s: signs take time to arrive,

@@ -148,10 +148,10 @@ SweepNumbers numbers_now(const Listing& listing, const Store* store, const Descr
     out.remaining = remaining_of(listing, *store, activity, costs);
   } catch (const UserError&) {  // a plan of another release: the status is told without it
   }
-  if (!something_at(store->orders_dir(), store->fs())) return out;
+  if (!something_at(store->requests_dir(), store->fs())) return out;
   for (const CellSummary& cell : listing.cells) {
     const bool open = !is_result(cell.status) && !is_failure(cell.status);
-    if (open && something_at(store->stop_order(cell.id), store->fs()))
+    if (open && something_at(store->stop_request(cell.id), store->fs()))
       out.stopping.push_back(cell.alias);
   }
   return out;

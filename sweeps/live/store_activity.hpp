@@ -23,7 +23,7 @@ struct StoreActivity {
 /// Reads the channels; those of runs that have surely died are passed over. Changes nothing.
 StoreActivity store_activity(const Store& store);
 
-/// Numbers of a listing with the activity and the open orders of its store, if there is one. The
+/// Numbers of a listing with the activity and the open requests of its store, if there is one. The
 /// rate leaves out cells of a job that were cancelled while the others go on. The remaining time is
 /// that of a display (LiveSweep) to which all runs report, if each cell that is left is a job.
 /// @param costs  where measured times of structures are kept.

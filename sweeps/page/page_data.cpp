@@ -13,7 +13,7 @@
 #include "core/base/error.hpp"
 #include "core/base/json_text.hpp"
 #include "core/base/subprocess.hpp"
-#include "sweeps/orders/orders.hpp"
+#include "sweeps/protocol/commands.hpp"
 #include "sweeps/report/results_query.hpp"
 
 namespace depthgrid {
@@ -136,10 +136,10 @@ void ask_token_texts(const Listing& listing, ProbeSights& sights, const Processe
   for (std::size_t i = 0; i < sights.masks.size(); ++i) {
     const SeenMask& seen = sights.masks[i];
     if (!seen.tokens.empty() || !asked.insert(seen.mask.set_sha256).second) continue;
-    const TokensOrder order{listing.store_of(seen.row), listing.cells[seen.row].id};
+    const TokensCommand command{listing.store_of(seen.row), listing.cells[seen.row].id};
     try {
       const CommandAnswer answer =
-          processes.ask(own_question({worker, "tokens", order_text(order)}), "");
+          processes.ask(own_question({worker, "tokens", command_json(command)}), "");
       if (answer.code == 0) {
         add_token_texts(sights, parse_token_texts(answer.out));
         continue;

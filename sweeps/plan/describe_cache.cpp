@@ -7,7 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/subprocess.hpp"
-#include "sweeps/orders/orders.hpp"
+#include "sweeps/protocol/commands.hpp"
 
 namespace depthgrid {
 namespace {

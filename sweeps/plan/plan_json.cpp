@@ -4,9 +4,9 @@
 
 #include "core/base/json_text.hpp"
 #include "core/config/start_name.hpp"
-#include "sweeps/orders/orders.hpp"
 #include "sweeps/plan/budget.hpp"
 #include "sweeps/plan/plan_report.hpp"
+#include "sweeps/protocol/commands.hpp"
 #include "sweeps/report/listing.hpp"
 
 namespace depthgrid {

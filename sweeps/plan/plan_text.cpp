@@ -7,9 +7,9 @@
 
 #include "core/base/grouped.hpp"
 #include "core/config/start_name.hpp"
-#include "sweeps/orders/orders.hpp"
 #include "sweeps/plan/plan_report.hpp"
 #include "sweeps/plan/team_size.hpp"
+#include "sweeps/protocol/commands.hpp"
 #include "sweeps/report/listing.hpp"
 #include "sweeps/report/table.hpp"
 

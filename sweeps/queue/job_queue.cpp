@@ -14,7 +14,7 @@
 #include "storage/cells/cell_recovery.hpp"
 #include "storage/files/lease.hpp"
 #include "storage/files/set_aside.hpp"
-#include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/queue/cell_requests.hpp"
 #include "sweeps/queue/checkpoint_policy.hpp"
 
 namespace depthgrid {
@@ -115,7 +115,7 @@ bool JobQueue::lost_elsewhere(std::size_t row) {
 /// report moves to the claim's generation, or listings would take the claim for a newer attempt.
 bool JobQueue::lost_meanwhile(std::size_t row, const Lease& lease) {
   const CellId& id = sweep_.cells[row].id;
-  if (stop_ordered(store_, id)) {
+  if (cell_stop_requested(store_, id)) {
     publish_cancelled(store_, id, lease.generation(), clock_);
     return true;
   }

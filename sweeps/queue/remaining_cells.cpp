@@ -3,7 +3,7 @@
 #include <set>
 
 #include "storage/hdf5/checkpoint.hpp"
-#include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/queue/cell_requests.hpp"
 #include "sweeps/report/chosen_cells.hpp"
 
 namespace depthgrid {

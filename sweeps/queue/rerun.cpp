@@ -6,7 +6,7 @@
 #include "core/base/error.hpp"
 #include "storage/files/publish.hpp"
 #include "storage/files/set_aside.hpp"
-#include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/queue/cell_requests.hpp"
 
 namespace depthgrid {
 namespace {

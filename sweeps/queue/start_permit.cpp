@@ -6,7 +6,7 @@
 #include "storage/cells/cell_state.hpp"
 #include "storage/columns/table_reader.hpp"
 #include "storage/hdf5/checkpoint.hpp"
-#include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/queue/cell_requests.hpp"
 
 namespace depthgrid {
 namespace {

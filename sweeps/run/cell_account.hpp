@@ -59,7 +59,7 @@ struct CellAccount {
   };
   std::optional<Failure> failure{};
 
-  /// The order of a user.
+  /// The request of a user.
   struct Cancel {
     std::string time{};          // UTC
     std::string user{}, host{};  // empty: not recorded

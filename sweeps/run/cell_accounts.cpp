@@ -14,7 +14,7 @@
 #include "storage/files/lease.hpp"
 #include "storage/files/loose_text.hpp"
 #include "storage/files/set_aside.hpp"
-#include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/queue/cell_requests.hpp"
 #include "sweeps/report/log_follower.hpp"
 #include "sweeps/slurm/missing_cells.hpp"
 
@@ -190,7 +190,7 @@ void CellAccounts::add_notes(CellAccount& out, const CellSummary& cell) const {
   if (!cell.in_plan) {
     note("the newest plan does not have it: only the sweep file of its own plan trains it");
   }
-  if (stop_ordered(store_, cell.id)) {
+  if (cell_stop_requested(store_, cell.id)) {
     note("a user has asked that it stop: whoever has it, or takes it next, ends it");
   }
   const std::filesystem::path folder = store_.cell_path(cell.id);

@@ -1,7 +1,7 @@
 #include "sweeps/run/cell_states.hpp"
 
 #include "storage/hdf5/checkpoint.hpp"
-#include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/queue/cell_requests.hpp"
 
 namespace depthgrid {
 

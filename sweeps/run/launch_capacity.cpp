@@ -14,7 +14,7 @@
 #include "core/base/text_parts.hpp"
 #include "core/config/text_form.hpp"
 #include "sweeps/launch/card_capacity.hpp"
-#include "sweeps/orders/orders.hpp"
+#include "sweeps/protocol/commands.hpp"
 #include "sweeps/slurm/slurm_client.hpp"
 
 namespace depthgrid {

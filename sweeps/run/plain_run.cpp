@@ -13,8 +13,8 @@
 #include "storage/plan_sequence.hpp"
 #include "storage/store.hpp"
 #include "sweeps/launch/launch_record.hpp"
-#include "sweeps/orders/worker_command.hpp"
-#include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/protocol/worker_command.hpp"
+#include "sweeps/queue/cell_requests.hpp"
 #include "sweeps/queue/remaining_cells.hpp"
 #include "sweeps/run/foreground_run.hpp"
 #include "sweeps/run/run_end.hpp"
@@ -31,7 +31,7 @@ RunState state_of_run(const RunRequest& request, std::size_t before) {
     const Store store = Store::open(request.store);
     if (!has_plan(store)) return out;
     const Sweep planned = request.planned_sweep();
-    const std::vector<bool> left = remaining_cells(planned, store, request.order.only, {});
+    const std::vector<bool> left = remaining_cells(planned, store, request.command.only, {});
     std::vector<CellId> cells;
     for (std::size_t row = 0; row < planned.cells.size(); ++row) {
       const CellId& id = cells.emplace_back(planned.cells[row].id);
@@ -57,7 +57,7 @@ RetryOptions plain_retries(const CellConfig& run) {
 }
 
 int run_plain(const RunRequest& request, std::size_t before, StopWatch& signals, EventLog& events) {
-  RunOrder next = request.order;
+  RunCommand next = request.command;
   return run_in_foreground(
              {.id = kPlainRunId + real_processes().self().uuid,
               .launch = {.name = "the worker",
@@ -65,7 +65,7 @@ int run_plain(const RunRequest& request, std::size_t before, StopWatch& signals,
                              [&next](const std::string& channel) {
                                next.channel = channel;
                                std::vector<std::string> words =
-                                   worker_command("run", order_text(next));
+                                   worker_command("run", command_json(next));
                                next.rerun.clear();  // another attempt goes on with what this began
                                return words;
                              },

@@ -46,7 +46,7 @@ bool report_run(const RunRequest& request, std::size_t before, int code) {
   const Store store = Store::open(request.store);
   if (!has_plan(store)) return false;
   return report_outcome(store, request.planned_sweep(), request.store.string(), stopped,
-                        request.order.progress) > 0;
+                        request.command.progress) > 0;
 }
 
 }  // namespace depthgrid

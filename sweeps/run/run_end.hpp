@@ -15,7 +15,7 @@ namespace depthgrid {
 std::size_t attempts_in(const std::filesystem::path& store, const Fs& disk = real_fs());
 
 /// Packs the store and reports the outcome of a run on stderr.
-/// @param folder    of the store, as its user names it. @param progress  RunOrder::progress.
+/// @param folder    of the store, as its user names it. @param progress  RunCommand::progress.
 /// @return  cells that have failed, or have damaged files.
 std::int64_t report_outcome(const Store& store, const Sweep& sweep, const std::string& folder,
                             bool stopped, const std::string& progress);

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "core/config/sweep.hpp"
-#include "sweeps/orders/orders.hpp"
+#include "sweeps/protocol/commands.hpp"
 
 namespace depthgrid {
 
@@ -13,7 +13,7 @@ struct RunRequest {
   Sweep sweep;                     // of the file, before its goals (`match:`) are reached
   std::function<Sweep()> planned;  // the same afterwards, from the store
   std::filesystem::path store;
-  RunOrder order;  // of one worker
+  RunCommand command;  // of one worker
 
   /// The sweep as it is trained. @throws as matched_sweep()
   Sweep planned_sweep() const { return sweep.goals.empty() ? sweep : planned(); }

@@ -21,8 +21,8 @@
 #include "sweeps/launch/launch_process.hpp"
 #include "sweeps/launch/launch_record.hpp"
 #include "sweeps/live/display.hpp"
-#include "sweeps/orders/worker_command.hpp"
 #include "sweeps/plan/describe_cache.hpp"
+#include "sweeps/protocol/worker_command.hpp"
 #include "sweeps/queue/remaining_cells.hpp"
 #include "sweeps/report/failure_report.hpp"
 #include "sweeps/run/cell_states.hpp"
@@ -129,23 +129,23 @@ class SweepBackend final : public SupervisorBackend {
         slots_(slots),
         signals_(signals),
         events_(events),
-        order_(run.request.order),
+        command_(run.request.command),
         late_(real_clock().now() + seconds_for_starts(sweep.run)) {
-    order_.mode = RunMode::Launch;
-    order_.progress = "quiet";
-    order_.rerun.clear();
+    command_.mode = RunMode::Launch;
+    command_.progress = "quiet";
+    command_.rerun.clear();
   }
 
   std::unique_ptr<RunningLaunch> start(const LaunchRequest& request) override {
-    order_.cells = request.plan.cells;
-    order_.set = run_.request.order.set;
+    command_.cells = request.plan.cells;
+    command_.set = run_.request.command.set;
     if (teams_) {
-      order_.set.push_back(fmt::format("resources.ranks_per_job={}", request.plan.ranks));
+      command_.set.push_back(fmt::format("resources.ranks_per_job={}", request.plan.ranks));
     }
-    order_.channel = LaunchProcess::channel_of(request).string();
+    command_.channel = LaunchProcess::channel_of(request).string();
     return std::make_unique<LaunchProcess>(
         request,
-        launch_command(place_, worker_command("run", order_text(order_)), request.plan.ranks,
+        launch_command(place_, worker_command("run", command_json(command_)), request.plan.ranks,
                        request.gpus),
         number_++);
   }
@@ -201,26 +201,26 @@ class SweepBackend final : public SupervisorBackend {
   SlotCount& slots_;
   StopWatch& signals_;
   EventLog& events_;
-  RunOrder order_;  // of the next launch
-  int number_ = 0;  // of it
-  double late_;     // time after which no launch is worth its start
+  RunCommand command_;  // of the next launch
+  int number_ = 0;      // of it
+  double late_;         // time after which no launch is worth its start
 };
 
 /// @return  0 if all is prepared; TempFail if a stop was asked for; else the worker's own code.
 int prepared(const SupervisedRun& run, StopWatch& signals, EventLog& events) {
-  RunOrder order = run.request.order;
-  order.mode = RunMode::Prepare;
-  order.cells = run.cells;
+  RunCommand command = run.request.command;
+  command.mode = RunMode::Prepare;
+  command.cells = run.cells;
   const std::string task = this_task();
   const int code = run_in_foreground(
                        {.id = kPreparationId + (task.empty() ? real_processes().self().uuid : task),
                         .launch = {.name = "the preparation",
                                    .command =
-                                       [&order](const std::string& channel) {
-                                         order.channel = channel;
-                                         return worker_command("run", order_text(order));
+                                       [&command](const std::string& channel) {
+                                         command.channel = channel;
+                                         return worker_command("run", command_json(command));
                                        },
-                                   .hang = order.hang},
+                                   .hang = command.hang},
                         .store = run.request.store,
                         .cells = run.cells,
                         .host = node_name(),
@@ -254,9 +254,10 @@ SupervisedEnd run_supervised(const SupervisedRun& run, StopWatch& signals, Event
   CellStates states(sweep, store);
   LaunchPlace place = asked_place(sweep.run);
   const CostTable costs = DescribeCache().known_or_counted(sweep.cells);
-  const std::vector<bool> wanted = remaining_cells(sweep, store, run.request.order.only, run.cells);
+  const std::vector<bool> wanted =
+      remaining_cells(sweep, store, run.request.command.only, run.cells);
   auto [launches, options, auto_ranks] = planned_launches(sweep, run, wanted, costs, place);
-  const DisplayStyle style = display_style(run.request.order.progress);
+  const DisplayStyle style = display_style(run.request.command.progress);
   if (style == DisplayStyle::Terminal) configure_log(wanted_log_level(), "", kEraseBelow);
   Display display({.style = style, .has_result = [&](std::size_t row) { return states.done(row); }},
                   launched_sweep(sweep, store, costs, launches, options.slots, run.cells));

@@ -108,14 +108,14 @@ void submit_anew(const TaskReturn& task, const std::vector<std::string>& bad,
       canary = array.canary;
     }
   }
-  const SbatchOrder order{.run = task.sweep.run,
-                          .words = before ? before->words : std::vector<std::string>{}};
+  const SbatchRequest sbatch{.run = task.sweep.run,
+                             .words = before ? before->words : std::vector<std::string>{}};
   TaskGroup group{.ranks = std::max<std::int64_t>(1, ranks),
                   .canary = false,
-                  .request = task_request(task.sweep.run, bad, ranks, order.time_seconds()),
+                  .request = task_request(task.sweep.run, bad, ranks, sbatch.time_seconds()),
                   .tasks = {task.cells}};
   PreparedSubmission anew =
-      prepare_submission(task.sweep, task.store.root(), {group}, 1, order.words);
+      prepare_submission(task.sweep, task.store.root(), {group}, 1, sbatch.words);
   anew.arrays.front().dependency.clear();  // it was met when this task began
   submit_prepared(anew, task.store, slurm);
   task.events.add(submitted_event(anew.submission));
@@ -175,9 +175,9 @@ std::string leave_out_nodes(const Sweep& sweep, const Store& store, EventLog& ev
                                        fmt::join(fresh, ", "), problem));
   }
   if (here.empty()) return {};
-  const SbatchOrder order{.run = sweep.run, .words = words_of(store.root(), task_file)};
+  const SbatchRequest sbatch{.run = sweep.run, .words = words_of(store.root(), task_file)};
   return sweep_fault_on(
-      here, partitions_named(scheduler.partitions(), order.value(kPartitionOption).text),
+      here, partitions_named(scheduler.partitions(), sbatch.value(kPartitionOption).text),
       store.root().string());
 }
 

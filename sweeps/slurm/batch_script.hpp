@@ -24,7 +24,7 @@ struct TaskRequest {
 
 /// @param faulty  nodes left out besides those of slurm.exclude.
 /// @param ranks   of the tasks' jobs; 0 = resources.ranks_per_job, or 1 where that is auto.
-/// @param seconds SbatchOrder::time_seconds(); none: resources.time alone says it.
+/// @param seconds SbatchRequest::time_seconds(); none: resources.time alone says it.
 TaskRequest task_request(const CellConfig& run, const std::vector<std::string>& faulty,
                          std::int64_t ranks = 0,
                          std::optional<std::int64_t> seconds = std::nullopt);

@@ -7,7 +7,7 @@
 
 #include "core/config/start_name.hpp"
 #include "storage/files/lease.hpp"
-#include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/queue/cell_requests.hpp"
 
 namespace depthgrid {
 namespace {

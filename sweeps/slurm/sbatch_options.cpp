@@ -104,7 +104,7 @@ std::optional<std::string> own_variable(const EnvironmentLookup& environment) {
   return std::nullopt;
 }
 
-SbatchOrder::Value SbatchOrder::value(const SbatchOption& option) const {
+SbatchRequest::Value SbatchRequest::value(const SbatchOption& option) const {
   if (const auto given = last_value(option, words)) {
     return {*given, fmt::format("{} after --", option.name)};
   }
@@ -119,7 +119,7 @@ SbatchOrder::Value SbatchOrder::value(const SbatchOption& option) const {
   return {run.word(option.leaf), std::string(option.leaf)};
 }
 
-std::int64_t SbatchOrder::time_seconds() const {
+std::int64_t SbatchRequest::time_seconds() const {
   const std::int64_t most = seconds_of(value(kTimeOption).text).value_or(0);
   const std::int64_t least = seconds_of(value(kTimeMinOption).text).value_or(0);
   if (most < 1 || least < 1) return std::max(most, least);

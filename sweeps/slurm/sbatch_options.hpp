@@ -37,7 +37,7 @@ inline constexpr SbatchOption kPartitionOption{"--partition", "--part", "-p", "S
 inline constexpr SbatchOption kQosOption{"--qos", "--qo", "-q", "SBATCH_QOS", "slurm.qos"};
 
 /// What a user asks of sbatch.
-struct SbatchOrder {
+struct SbatchRequest {
   const CellConfig& run;           // slurm.extra, and the leaves; outlives this
   std::vector<std::string> words;  // after --
   EnvironmentLookup environment = this_environment();

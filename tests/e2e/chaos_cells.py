@@ -18,7 +18,7 @@ FAULTS = {
     "kill": ("signal 9", "killed"),
     "sleep": ("hang", "hang"),
     "oom": ("out of memory", "oom"),
-    "error": ("an error on order", "error"),
+    "error": ("an error on request", "error"),
     "device": ("infrastructure", "infrastructure"),
 }
 NO_RETRIES = [w for leaf in ("crash", "infrastructure", "hang", "oom") for w in ("--set", f"retry.{leaf}=0")]

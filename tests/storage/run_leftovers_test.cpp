@@ -38,7 +38,7 @@ std::vector<std::string> inside(const fs::path& root, const Leftovers& found) {
   return out;
 }
 
-TEST(RunLeftovers, AreChannelsOfTheDeadEndedLaunchesAndOrdersThatWereCarriedOut) {
+TEST(RunLeftovers, AreChannelsOfTheDeadEndedLaunchesAndRequestsThatWereCarriedOut) {
   const TemporaryFolder scratch;
   const Store store = Store::open_or_create(scratch.path() / "store");
   EXPECT_TRUE(run_leftovers(store).files.empty());
@@ -64,8 +64,8 @@ TEST(RunLeftovers, AreChannelsOfTheDeadEndedLaunchesAndOrdersThatWereCarriedOut)
   store.publish_failure(cancelled, 1, CellStatus::Cancelled, "{}");
   store.publish_failure(failed, 1, CellStatus::Failed, "{}");
   const auto lease = keeper.try_acquire(store.cell_dir(running));
-  for (const CellId& id : {cancelled, failed, running}) touch(store.stop_order(id));
-  touch(store.orders_dir() / "stop-nothing");
+  for (const CellId& id : {cancelled, failed, running}) touch(store.stop_request(id));
+  touch(store.requests_dir() / "stop-nothing");
 
   const Leftovers found = run_leftovers(store);
 

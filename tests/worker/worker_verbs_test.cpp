@@ -12,11 +12,11 @@ namespace worker_verbs_test {
 
 /// Exit codes that tell the length of the order.
 int length(const WorkerCall& call) {
-  return static_cast<int>(call.order.size());
+  return static_cast<int>(call.command.size());
 }
 
-constexpr WorkerVerb kTwo[] = {{"given", OrderFrom::Argument, length},
-                               {"read", OrderFrom::Input, length}};
+constexpr WorkerVerb kTwo[] = {{"given", CommandFrom::Argument, length},
+                               {"read", CommandFrom::Input, length}};
 
 int call(std::vector<std::string> words, const std::string& input = "") {
   words.insert(words.begin(), "depthgrid-worker");

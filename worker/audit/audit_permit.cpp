@@ -13,7 +13,7 @@
 #include "core/base/nan.hpp"
 #include "core/config/axis_labels.hpp"
 #include "distributed/agree.hpp"
-#include "sweeps/orders/audited_cells.hpp"
+#include "sweeps/protocol/audited_cells.hpp"
 #include "worker/audit/audit_service.hpp"
 #include "worker/process/stop_signals.hpp"
 

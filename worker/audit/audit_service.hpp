@@ -48,7 +48,7 @@ class AuditService {
   std::function<bool()> stop_;
 };
 
-/// Answers an order of `depthgrid audit`: JSON in, JSON out (docs/cli.md).
+/// Answers a command of `depthgrid audit`: JSON in, JSON out (docs/cli.md).
 /// @param request  {"schema": 1, "fresh": false, "structures": [{"structure": key, "config": {…},
 ///                 "others": [{…}]}]}: the first of the cells that represent a structure, and the
 ///                 others, if there are any;

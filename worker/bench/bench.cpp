@@ -21,7 +21,7 @@
 #include "storage/columns/variables.hpp"
 #include "storage/files/journal.hpp"
 #include "storage/files/publish.hpp"
-#include "sweeps/orders/sweep_of_model.hpp"
+#include "sweeps/protocol/sweep_of_model.hpp"
 #include "worker/bench/bench_device.hpp"
 #include "worker/bench/bench_dump.hpp"
 #include "worker/model/fused_model.hpp"
@@ -79,24 +79,24 @@ std::string launches_in_words(const DeviceWork& work) {
 
 /// The cells of a benchmark: those defined by the overrides, or E copies with seeds 0 … E − 1.
 /// @throws UserError if these are not --cells cells of one structure.
-std::vector<CellConfig> bench_cells(const BenchOrder& order) {
-  std::vector<std::string> set = order.set;
+std::vector<CellConfig> bench_cells(const BenchCommand& command) {
+  std::vector<std::string> set = command.set;
   const bool own_corpus = std::ranges::any_of(
-      order.set, [](const std::string& s) { return s.starts_with("data.corpus"); });
+      command.set, [](const std::string& s) { return s.starts_with("data.corpus"); });
   if (!own_corpus) {
     set.emplace_back("data.corpus=synthetic:markov");
     set.emplace_back("data.synthetic.vocab_size=256");
     set.emplace_back("data.synthetic.tokens=200000");
   }
-  Sweep sweep = sweep_of_model("family", order.family, set);
-  if (sweep.cells.size() == 1 && order.cells > 1) {
-    set.push_back("seeds=" + std::to_string(order.cells));
-    sweep = sweep_of_model("family", order.family, set);
+  Sweep sweep = sweep_of_model("family", command.family, set);
+  if (sweep.cells.size() == 1 && command.cells > 1) {
+    set.push_back("seeds=" + std::to_string(command.cells));
+    sweep = sweep_of_model("family", command.family, set);
   }
-  if (static_cast<std::int64_t>(sweep.cells.size()) != order.cells) {
+  if (static_cast<std::int64_t>(sweep.cells.size()) != command.cells) {
     throw UserError(ExitCode::Usage,
                     fmt::format("bench: the overrides make {} cells, --cells says {}",
-                                sweep.cells.size(), order.cells));
+                                sweep.cells.size(), command.cells));
   }
   std::vector<CellConfig> out;
   for (const CellPlan& cell : sweep.cells) {
@@ -110,13 +110,13 @@ std::vector<CellConfig> bench_cells(const BenchOrder& order) {
   return out;
 }
 
-int bench_step(const BenchOrder& order) {
-  const std::vector<CellConfig> cells = bench_cells(order);
+int bench_step(const BenchCommand& command) {
+  const std::vector<CellConfig> cells = bench_cells(command);
   std::vector<const CellConfig*> configs;
   for (const CellConfig& c : cells) configs.push_back(&c);
   const CellConfig& first = cells.front();
   const Dataset data = open_dataset(data_options(first));
-  const BenchDevice bench(order.device, first);
+  const BenchDevice bench(command.device, first);
   FusedModel fused(configs, bench.device());
   const Sampler sampler(sampler_kind(first.word("data.sampler")), data.train().size(),
                         first.integer("data.seq_len"), fused.train.batch);
@@ -125,52 +125,52 @@ int bench_step(const BenchOrder& order) {
   NoSync sync;
   Trainer trainer(*fused.language, *fused.arena, *fused.optimizer, batches, sync, set, fused.train);
 
-  const std::filesystem::path dump = order.dump;
-  if (!order.dump.empty()) write_dump(dump, cells, fused, batches, kLossSteps);
+  const std::filesystem::path dump = command.dump;
+  if (!command.dump.empty()) write_dump(dump, cells, fused, batches, kLossSteps);
   const std::vector<std::string_view> names = fused.language->loss_parts();
   Json losses = {{"loss", Json::array()}, {"parts", Json::object()}};
   std::int64_t step = 0;
-  const std::int64_t warm_up = order.dump.empty() ? 5 : kLossSteps;
+  const std::int64_t warm_up = command.dump.empty() ? 5 : kLossSteps;
   while (step < warm_up) {
     const StepReport done = trainer.step(++step);
     losses["loss"].push_back(done.loss);
     for (std::size_t i = 0; i < names.size(); ++i)
       losses["parts"][names[i]].push_back(done.parts[i]);
   }
-  if (!order.dump.empty())
+  if (!command.dump.empty())
     publish_replace(dump / "losses.json", std::string_view(json_text(losses)));
   const auto next_step = [&] { trainer.step(++step % fused.train.steps + 1); };
   std::vector<double> milliseconds;
   bench.synchronize();
-  for (std::int64_t i = 0; i < order.steps; ++i) {
+  for (std::int64_t i = 0; i < command.steps; ++i) {
     const Stopwatch clock;
     next_step();
     bench.synchronize();
-    milliseconds.push_back(clock.seconds() * 1e3 / static_cast<double>(order.cells));
+    milliseconds.push_back(clock.seconds() * 1e3 / static_cast<double>(command.cells));
   }
   const double peak = bench.peak_bytes();
-  const DeviceWork work = order.launches ? bench.work_of(next_step) : DeviceWork{};
+  const DeviceWork work = command.launches ? bench.work_of(next_step) : DeviceWork{};
   Json more = {{"device", bench.name()},
                {"precision", first.word("train.precision")},
-               {"cells", order.cells},
+               {"cells", command.cells},
                {"parameters", fused.arena->size()},
                {"peak_bytes", peak}};
   more.update(launches(work));
   print_times(
-      std::move(milliseconds), order.json,
-      fmt::format("{}, {} cells, {} parameters each", order.family, order.cells,
+      std::move(milliseconds), command.json,
+      fmt::format("{}, {} cells, {} parameters each", command.family, command.cells,
                   fused.arena->size()),
       more,
       fmt::format("; {}; at most {:.0f} MB{}", bench.name(), peak / 1e6, launches_in_words(work)));
   return 0;
 }
 
-int bench_optimiser(const BenchOrder& order) {
-  const std::int64_t p = order.parameters;
-  const CellConfig config = bench_cell(order);
-  const TrainOptions t =
-      train_options(std::vector<const CellConfig*>(static_cast<std::size_t>(order.cells), &config));
-  const BenchDevice bench(order.device, config);
+int bench_optimiser(const BenchCommand& command) {
+  const std::int64_t p = command.parameters;
+  const CellConfig config = bench_cell(command);
+  const TrainOptions t = train_options(
+      std::vector<const CellConfig*>(static_cast<std::size_t>(command.cells), &config));
+  const BenchDevice bench(command.device, config);
   ParameterLayout layout;
   layout.parameter({.name = "weights", .shape = {p}, .init = {}});
   Arena arena(std::move(layout), t.model_seed,
@@ -179,27 +179,27 @@ int bench_optimiser(const BenchOrder& order) {
                           bench.device().is_cpu()
                               ? nullptr
                               : make_device_kernels(segment_table(arena.layout(), t), t.optimizer,
-                                                    t.clip_scope, order.cells));
+                                                    t.clip_scope, command.cells));
   arena.values().copy_(at::randn(arena.values().sizes()));
   const at::Tensor gradient = at::randn(arena.values().sizes(), arena.values().options());
-  const std::vector<std::uint8_t> active(static_cast<std::size_t>(order.cells), 1);
+  const std::vector<std::uint8_t> active(static_cast<std::size_t>(command.cells), 1);
   std::vector<double> milliseconds;
-  for (std::int64_t i = 0; i < order.steps + 3; ++i) {
+  for (std::int64_t i = 0; i < command.steps + 3; ++i) {
     arena.gradients().copy_(gradient);
     bench.synchronize();
     const Stopwatch clock;
     optimizer.step(i % t.steps + 1, active);
     bench.synchronize();
-    if (i >= 3) milliseconds.push_back(clock.seconds() * 1e3 / static_cast<double>(order.cells));
+    if (i >= 3) milliseconds.push_back(clock.seconds() * 1e3 / static_cast<double>(command.cells));
   }
-  print_times(std::move(milliseconds), order.json,
-              fmt::format("optimiser, {} x {}", order.cells, p),
+  print_times(std::move(milliseconds), command.json,
+              fmt::format("optimiser, {} x {}", command.cells, p),
               {{"device", bench.name()}, {"peak_bytes", bench.peak_bytes()}}, "; " + bench.name());
   return 0;
 }
 
 /// The row that a training step writes for each cell: every scalar and per-group series.
-int bench_journal(const BenchOrder& order) {
+int bench_journal(const BenchCommand& command) {
   const std::int64_t width = row_numbers("step");
   constexpr std::int64_t kRows = 100;  // per measurement: a single row is too fast to time
   const ScratchFolder folder;
@@ -211,19 +211,19 @@ int bench_journal(const BenchOrder& order) {
                      .kinds = {{"train", {{"row", width}}}},
                      .attempt_json = "{}"});
     std::vector<double> row(static_cast<std::size_t>(width), 0.1);
-    for (std::int64_t i = 0; i < order.steps; ++i) {
+    for (std::int64_t i = 0; i < command.steps; ++i) {
       const Stopwatch clock;
       for (std::int64_t j = 1; j <= kRows; ++j) journal.append(0, i * kRows + j, row);
       milliseconds.push_back(clock.seconds() * 1e3 / static_cast<double>(kRows));
     }
   }
-  print_times(std::move(milliseconds), order.json, fmt::format("journal, {} numbers", width));
+  print_times(std::move(milliseconds), command.json, fmt::format("journal, {} numbers", width));
   return 0;
 }
 
 struct BenchKind {
   std::string_view name;
-  int (*run)(const BenchOrder&);
+  int (*run)(const BenchCommand&);
 };
 constexpr BenchKind kBenches[] = {{"step", bench_step},
                                   {"optimiser", bench_optimiser},
@@ -233,16 +233,16 @@ constexpr BenchKind kBenches[] = {{"step", bench_step},
 
 }  // namespace
 
-CellConfig bench_cell(BenchOrder order) {
-  order.cells = 1;
-  return bench_cells(order).front();
+CellConfig bench_cell(BenchCommand command) {
+  command.cells = 1;
+  return bench_cells(command).front();
 }
 
-int bench(const BenchOrder& order) {
+int bench(const BenchCommand& command) {
   for (const BenchKind& kind : kBenches) {
-    if (kind.name == order.what) return kind.run(order);
+    if (kind.name == command.what) return kind.run(command);
   }
-  throw UserError(ExitCode::Usage, "bench: '" + order.what + "' is unknown");
+  throw UserError(ExitCode::Usage, "bench: '" + command.what + "' is unknown");
 }
 
 }  // namespace depthgrid

@@ -88,7 +88,7 @@ std::string with_spread(const std::vector<double>& ratio) {
 }
 
 /// Prints the text, or as JSON the rates, the second under `other`, and `more`.
-int print_rates(const BenchOrder& order, const BenchDevice& bench, const Model& model,
+int print_rates(const BenchCommand& command, const BenchDevice& bench, const Model& model,
                 const Rates& rates, const std::string& other, const Json& more,
                 const std::string& text) {
   Json json = {{"schema", 1},
@@ -96,13 +96,13 @@ int print_rates(const BenchOrder& order, const BenchDevice& bench, const Model& 
                {"instruction_sets", instruction_sets()},
                {"device", bench.name()},
                {"peak_bytes", bench.peak_bytes()},
-               {"tokens", order.steps},
+               {"tokens", command.steps},
                {"tokens_per_second", median(rates.first)},
                {"tokens_per_second_" + other, median(rates.second)},
                {"speedup", median(rates.ratio)},
                {"speedups", rates.ratio}};
   json.update(more);
-  print(fmt::format("{}\n", order.json ? json_text(json) : text));
+  print(fmt::format("{}\n", command.json ? json_text(json) : text));
   return 0;
 }
 
@@ -139,7 +139,7 @@ double executed_share(Decoder& student, const Model& model, const at::Tensor& id
 }
 
 /// Compares a student with the same weights executing every token.
-int against_dense(const BenchOrder& order, const BenchDevice& bench, const Model& model,
+int against_dense(const BenchCommand& command, const BenchDevice& bench, const Model& model,
                   const at::Tensor& ids, Execution decisions) {
   const RoutingOptions& o = model.options().routing;
   const std::int64_t layers = model.options().layers;
@@ -147,11 +147,11 @@ int against_dense(const BenchOrder& order, const BenchDevice& bench, const Model
   Decoder dense(model, Execution{.mode = ExecutionMode::Dense});
   const double executed = executed_share(student, model, ids);
   const Rates rates =
-      in_turns(bench, decoding(student, model, ids), decoding(dense, model, ids), order.steps);
+      in_turns(bench, decoding(student, model, ids), decoding(dense, model, ids), command.steps);
   const double share = static_cast<double>(o.layers.size()) / static_cast<double>(layers);
   const double ideal = 1 / (1 - share + share * executed);
   return print_rates(
-      order, bench, model, rates, "dense",
+      command, bench, model, rates, "dense",
       {{"ideal_speedup", ideal},
        {"dynamic_layers", o.layers},
        {"executed_share", executed},
@@ -164,7 +164,7 @@ int against_dense(const BenchOrder& order, const BenchDevice& bench, const Model
                   dense.bytes()));
 }
 
-int against_recomputation(const BenchOrder& order, const BenchDevice& bench, const Model& model,
+int against_recomputation(const BenchCommand& command, const BenchDevice& bench, const Model& model,
                           const at::Tensor& ids) {
   Decoder decoder(model);
   const Way recomputing{[] {},
@@ -172,9 +172,9 @@ int against_recomputation(const BenchOrder& order, const BenchDevice& bench, con
                           const at::Tensor states = model.states(ids.narrow(2, 0, at + 1), {});
                           model.readout(states.narrow(2, at, 1));
                         }};
-  const Rates rates = in_turns(bench, decoding(decoder, model, ids), recomputing, order.steps);
+  const Rates rates = in_turns(bench, decoding(decoder, model, ids), recomputing, command.steps);
   return print_rates(
-      order, bench, model, rates, "recomputed", Json::object({{"cache_bytes", decoder.bytes()}}),
+      command, bench, model, rates, "recomputed", Json::object({{"cache_bytes", decoder.bytes()}}),
       fmt::format(
           "{}: {:.4g} tokens/s with caches, {:.4g} by recomputation ({}); caches of {} bytes",
           model.options().family, median(rates.first), median(rates.second),
@@ -182,20 +182,20 @@ int against_recomputation(const BenchOrder& order, const BenchDevice& bench, con
 }
 
 /// A trained student, with its own decisions, on the text that it was validated on.
-int of_a_cell(const BenchOrder& order) {
-  if (order.device != "cpu") {
+int of_a_cell(const BenchCommand& command) {
+  if (command.device != "cpu") {
     throw UserError(ExitCode::Usage,
                     "bench decode: a trained cell is decoded on the CPU only: leave out --device, "
                     "or --cell");
   }
-  const StoredModel stored(order.from);
-  const BenchDevice bench(order.device, stored.config);
+  const StoredModel stored(command.from);
+  const BenchDevice bench(command.device, stored.config);
   DataPool pool(stored.store, DataPool::Use::Reading);
   const auto data = pool.open(stored.config);
   const EvalPlan plan(stored.config, *data, 1);
   ModeEvaluation(*data, plan, *stored.model, *stored.language, {}).calibrate(false);
   const TokenStream& text = data->valid();
-  const std::int64_t all = kPrompt + order.steps;
+  const std::int64_t all = kPrompt + command.steps;
   const std::int64_t remaining = Decoder(*stored.model).remaining();
   if (!stored.language->execution || all > std::min(remaining, text.size())) {
     throw UserError(
@@ -203,42 +203,42 @@ int of_a_cell(const BenchOrder& order) {
         stored.language->execution
             ? fmt::format("bench decode: {} tokens behind a prompt of {} are more than the {} that "
                           "the model's positions and its text have; set --steps",
-                          order.steps, kPrompt, std::min(remaining, text.size()))
+                          command.steps, kPrompt, std::min(remaining, text.size()))
             : "bench decode: " + stored.cell.alias +
                   " has no layers that skip tokens; its weights "
                   "do not change how fast it decodes");
   }
   std::vector<std::int64_t> ids;
   for (std::int64_t at = 0; at < all; ++at) ids.push_back(text[at]);
-  return against_dense(order, bench, *stored.model, at::tensor(ids, at::kLong).view({1, 1, all}),
+  return against_dense(command, bench, *stored.model, at::tensor(ids, at::kLong).view({1, 1, all}),
                        *stored.language->execution);
 }
 
 }  // namespace
 
-int bench_decode(const BenchOrder& order) {
+int bench_decode(const BenchCommand& command) {
   const at::NoGradGuard no_grad;
-  if (!order.from.cell.empty()) return of_a_cell(order);
-  const CellConfig config = bench_cell(order);
-  const BenchDevice bench(order.device, config);
+  if (!command.from.cell.empty()) return of_a_cell(command);
+  const CellConfig config = bench_cell(command);
+  const BenchDevice bench(command.device, config);
   ModelOptions options = model_options({&config});
   options.device = bench.device();
   Arena arena(layout_of(options), train_options({&config}).model_seed,
               at::TensorOptions().dtype(at::kFloat).device(bench.device()),
               /*mixed=*/config.word("train.precision") == "bf16");
   const Model model(arena, options);
-  const std::int64_t all = kPrompt + order.steps, remaining = Decoder(model).remaining();
+  const std::int64_t all = kPrompt + command.steps, remaining = Decoder(model).remaining();
   if (all > remaining) {
     throw UserError(ExitCode::Usage,
                     fmt::format("bench decode: {} tokens behind a prompt of {} do not fit the {} "
                                 "learned positions; set data.seq_len or --steps",
-                                order.steps, kPrompt, remaining));
+                                command.steps, kPrompt, remaining));
   }
   const at::Tensor ids =
       at::randint(0, options.vocabulary, {1, 1, all}, at::kLong).to(bench.device());
   return options.routing.layers.empty()
-             ? against_recomputation(order, bench, model, ids)
-             : against_dense(order, bench, model, ids, at_random(model, order.steps));
+             ? against_recomputation(command, bench, model, ids)
+             : against_dense(command, bench, model, ids, at_random(model, command.steps));
 }
 
 }  // namespace depthgrid

@@ -89,7 +89,7 @@ struct Size {
 /// Collects the measurements of all kernels.
 class Measurements {
  public:
-  explicit Measurements(const BenchOrder& order) : only_(order.only) {
+  explicit Measurements(const BenchCommand& command) : only_(command.only) {
     for (const Isa isa : supported_isas()) {
       if (isa <= isa_in_use()) variants_.push_back(isa);
     }
@@ -397,18 +397,18 @@ void optimiser(Measurements& out, Size s) {
 
 }  // namespace
 
-int bench_kernels(const BenchOrder& order) {
+int bench_kernels(const BenchCommand& command) {
   const c10::InferenceMode no_graph;
   at::set_num_threads(1);
   const FlushDenormals flushed;  // as in training
-  Measurements out(order);
+  Measurements out(command);
   for (const auto kernel : {affine, feed_forward, attention, token, activation, norm, weights,
                             along_depth, scan, optimiser}) {
     for (const std::int64_t d : kWidths) {
       for (const std::int64_t t : kTokens) kernel(out, {d, t});
     }
   }
-  out.show(order.json);
+  out.show(command.json);
   return 0;
 }
 

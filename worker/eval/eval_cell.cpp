@@ -48,33 +48,34 @@ Split split_of(const std::string& name) {
 }
 
 /// Text of a file, or of the split of a named corpus.
-std::string text_of(const EvalOrder& order, const CellConfig& config, bool utf8) {
-  if (std::ranges::find(kCorpora, order.data) != std::end(kCorpora)) {
+std::string text_of(const EvalCommand& command, const CellConfig& config, bool utf8) {
+  if (std::ranges::find(kCorpora, command.data) != std::end(kCorpora)) {
     DataOptions options = data_options(config);
-    options.corpus = order.data;
+    options.corpus = command.data;
     options.paths.clear();
     options.test.clear();
-    return read_corpus(options, nullptr, utf8).text(split_of(order.split));
+    return read_corpus(options, nullptr, utf8).text(split_of(command.split));
   }
-  if (!fs::is_regular_file(order.data)) {
+  if (!fs::is_regular_file(command.data)) {
     throw UserError(ExitCode::NoInput,
                     fmt::format("--data {}: there is no such file, and the corpora are {}",
-                                order.data, fmt::join(kCorpora, ", ")));
+                                command.data, fmt::join(kCorpora, ", ")));
   }
   DataOptions options = data_options(config);
   if (options.format == "tokens") options.format = "auto";
   std::vector<SourceFile> files;
-  return user_text(order.data, "--data", options, utf8, files);
+  return user_text(command.data, "--data", options, utf8, files);
 }
 
 /// Tokens of another text, made by the cell's tokeniser.
-TokenStream other_stream(const EvalOrder& order, const StoredModel& stored, const Dataset& data) {
+TokenStream other_stream(const EvalCommand& command, const StoredModel& stored,
+                         const Dataset& data) {
   if (!data.tokenizer) {
     throw UserError(ExitCode::Usage, fmt::format("--data: corpus {} has no tokeniser that could "
                                                  "cut another text; leave --data out",
                                                  data.corpus));
   }
-  const std::string text = text_of(order, stored.config, data.tokenizer->needs_utf8());
+  const std::string text = text_of(command, stored.config, data.tokenizer->needs_utf8());
   const std::vector<std::uint32_t> ids = data.tokenizer->encode(text);
   const auto stream =
       TokenStream::from_ids(ids, data.vocab_size, static_cast<std::int64_t>(text.size()));
@@ -99,7 +100,7 @@ void require_known(const char* option, const std::vector<std::string>& given,
 
 /// The family's modes selected by --mode and --decider; without them the mode in which the cell
 /// itself is evaluated.
-std::vector<DeclaredMode> chosen_modes(const EvalOrder& order, const Model& model) {
+std::vector<DeclaredMode> chosen_modes(const EvalCommand& command, const Model& model) {
   const RoutingOptions& o = model.options().routing;
   const std::vector<DeclaredMode> declared = model.family().modes();
   std::vector<std::string_view> modes = {"all"}, deciders;
@@ -107,16 +108,16 @@ std::vector<DeclaredMode> chosen_modes(const EvalOrder& order, const Model& mode
     if (!holds(modes, name_of(m.mode))) modes.push_back(name_of(m.mode));
     if (m.decider) deciders.push_back(name_of(*m.decider));
   }
-  require_known("--mode", order.modes, modes);
-  require_known("--decider", order.deciders, deciders);
+  require_known("--mode", command.modes, modes);
+  require_known("--decider", command.deciders, deciders);
   const std::string_view own = name_of(o.own_mode());
-  const bool all = holds(order.modes, "all");
+  const bool all = holds(command.modes, "all");
   std::vector<DeclaredMode> out;
   for (const DeclaredMode& m : declared) {
     const std::string_view word = name_of(m.mode);
-    const bool decides = !m.decider || holds(order.deciders, name_of(*m.decider)) ||
-                         (order.deciders.empty() && (all || *m.decider == o.decider));
-    const bool wanted = all || (order.modes.empty() ? word == own : holds(order.modes, word));
+    const bool decides = !m.decider || holds(command.deciders, name_of(*m.decider)) ||
+                         (command.deciders.empty() && (all || *m.decider == o.decider));
+    const bool wanted = all || (command.modes.empty() ? word == own : holds(command.modes, word));
     if (wanted && decides) out.push_back(m);
   }
   return out;
@@ -146,15 +147,15 @@ std::string shown(const DeclaredMode& mode) {
 
 /// Runs the modes one after another with thresholds calibrated as in `run`: as at its end, or, for
 /// the number of windows of its periodic evaluations, as in those.
-std::vector<ModeRow> evaluate_modes(const EvalOrder& order, const StoredModel& stored,
+std::vector<ModeRow> evaluate_modes(const EvalCommand& command, const StoredModel& stored,
                                     const Dataset& data, const TokenStream& stream) {
   const EvalPlan plan(stored.config, data, 1);
-  const std::vector<DeclaredMode> chosen = chosen_modes(order, *stored.model);
+  const std::vector<DeclaredMode> chosen = chosen_modes(command, *stored.model);
   ModeEvaluation evaluation(data, plan, *stored.model, *stored.language, chosen);
-  const bool final = order.windows == 0 ||
-                     stored.config.integer_if("eval.final_windows").value_or(0) == order.windows;
+  const bool final = command.windows == 0 ||
+                     stored.config.integer_if("eval.final_windows").value_or(0) == command.windows;
   evaluation.calibrate(final);
-  const auto windows = order.windows > 0 ? std::optional(order.windows) : std::nullopt;
+  const auto windows = command.windows > 0 ? std::optional(command.windows) : std::nullopt;
   std::vector<ModeRow> rows;
   for (const DeclaredMode& mode : chosen) {
     CellLanguageModel model(*stored.model, {});
@@ -196,23 +197,23 @@ std::string table(const std::vector<ModeRow>& rows, bool by_position) {
 
 }  // namespace
 
-int eval_cell(const EvalOrder& order) {
-  const StoredModel stored(order.from);
+int eval_cell(const EvalCommand& command) {
+  const StoredModel stored(command.from);
   DataPool pool(stored.store, DataPool::Use::Reading);
   const auto data = pool.open(stored.config);
-  const bool own = order.data.empty() || order.data == data->corpus;
-  const Split split = split_of(order.split);
-  const TokenStream stream = own ? data->split(split) : other_stream(order, stored, *data);
-  const std::string place = own ? data->corpus : order.data;
+  const bool own = command.data.empty() || command.data == data->corpus;
+  const Split split = split_of(command.split);
+  const TokenStream stream = own ? data->split(split) : other_stream(command, stored, *data);
+  const std::string place = own ? data->corpus : command.data;
   if (stream.size() < 2) {
     throw UserError(
         ExitCode::NoInput,
-        fmt::format("{}: the split '{}' is absent, or has no two tokens", place, order.split));
+        fmt::format("{}: the split '{}' is absent, or has no two tokens", place, command.split));
   }
-  const std::vector<ModeRow> rows = evaluate_modes(order, stored, *data, stream);
-  if (order.json) {
+  const std::vector<ModeRow> rows = evaluate_modes(command, stored, *data, stream);
+  if (command.json) {
     Json modes = Json::array();
-    for (const ModeRow& row : rows) modes.push_back(row_json(row, order.by_position));
+    for (const ModeRow& row : rows) modes.push_back(row_json(row, command.by_position));
     print(fmt::format(
         "{}\n",
         json_text(Json{{"schema", 1},
@@ -220,8 +221,8 @@ int eval_cell(const EvalOrder& order) {
                        {"alias", stored.cell.alias},
                        {"step", stored.step},
                        {"data", place},
-                       {"split", fs::is_regular_file(place) && !own ? Json() : Json(order.split)},
-                       {"windows", order.windows > 0 ? Json(order.windows) : Json()},
+                       {"split", fs::is_regular_file(place) && !own ? Json() : Json(command.split)},
+                       {"windows", command.windows > 0 ? Json(command.windows) : Json()},
                        {"modes", modes}})));
     return 0;
   }
@@ -229,7 +230,8 @@ int eval_cell(const EvalOrder& order) {
   const bool lost = data->tokenizer && stream.bytes() == 0;
   print(fmt::format(
       "{} after {} steps on {}{}\n{}{}", stored.cell.alias, stored.step, place,
-      fs::is_regular_file(place) && !own ? "" : ", " + order.split, table(rows, order.by_position),
+      fs::is_regular_file(place) && !own ? "" : ", " + command.split,
+      table(rows, command.by_position),
       lost ? "no bits per byte: tokens of " + tokenizer + " do not keep every byte of this text\n"
            : ""));
   return 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sweeps/orders/orders.hpp"
+#include "sweeps/protocol/commands.hpp"
 
 namespace depthgrid {
 
@@ -9,6 +9,6 @@ namespace depthgrid {
 /// execution. On its own corpus the figures equal those recorded by `run`, to the bit.
 /// @return exit code. @throws UserError if the cell, its weights, the text, a mode or a decider is
 ///         missing or unknown.
-int eval_cell(const EvalOrder& order);
+int eval_cell(const EvalCommand& command);
 
 }  // namespace depthgrid

@@ -142,29 +142,29 @@ Generated generate_tokens(const Model& model, const std::vector<std::int64_t>& p
   return out;
 }
 
-int generate(const GenerateOrder& order) {
-  const StoredModel stored(order.from);
+int generate(const GenerateCommand& command) {
+  const StoredModel stored(command.from);
   DataPool pool(stored.store, DataPool::Use::Reading);
   const auto data = pool.open(stored.config);
-  const std::vector<std::int64_t> prompt = token_ids(order.prompt, *data);
+  const std::vector<std::int64_t> prompt = token_ids(command.prompt, *data);
   const EvalPlan plan(stored.config, *data, 1);
   ModeEvaluation(*data, plan, *stored.model, *stored.language, {}).calibrate(false);
   const Stopwatch clock;
   const Generated made = generate_tokens(
-      *stored.model, prompt, order.tokens,
-      {.temperature = order.temperature, .top_k = order.top_k, .top_p = order.top_p},
-      static_cast<std::uint64_t>(order.seed), data->vocab_size, stored.language->execution,
-      control_of(order.control, stored.config));
+      *stored.model, prompt, command.tokens,
+      {.temperature = command.temperature, .top_k = command.top_k, .top_p = command.top_p},
+      static_cast<std::uint64_t>(command.seed), data->vocab_size, stored.language->execution,
+      control_of(command.control, stored.config));
   const double seconds = clock.seconds();
   const std::string text = text_of(made.tokens, *data);
-  if (order.json) {
+  if (command.json) {
     print(fmt::format("{}\n", json_text(Json{{"schema", 1},
                                              {"cell", stored.cell.id},
                                              {"alias", stored.cell.alias},
                                              {"step", stored.step},
-                                             {"prompt", order.prompt},
+                                             {"prompt", command.prompt},
                                              {"prompt_tokens", prompt},
-                                             {"control", order.control},
+                                             {"control", command.control},
                                              {"text", text},
                                              {"tokens", made.tokens},
                                              {"window_moves", made.restarts},
@@ -172,7 +172,7 @@ int generate(const GenerateOrder& order) {
                                              {"seconds", seconds}})));
     return 0;
   }
-  print(fmt::format("{}{}{}\n", order.prompt, data->tokenizer ? "" : " ", text));
+  print(fmt::format("{}{}{}\n", command.prompt, data->tokenizer ? "" : " ", text));
   return 0;
 }
 

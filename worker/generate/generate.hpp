@@ -6,7 +6,7 @@
 
 #include "models/decode/token_choice.hpp"
 #include "models/model.hpp"
-#include "sweeps/orders/orders.hpp"
+#include "sweeps/protocol/commands.hpp"
 
 namespace depthgrid {
 
@@ -35,6 +35,6 @@ Generated generate_tokens(const Model& model, const std::vector<std::int64_t>& p
 /// `depthgrid generate`: continues a prompt and prints both. @return exit code.
 /// @throws UserError (Usage) if the prompt is empty or has unknown tokens, or the control signal
 ///         does not fit the cell.
-int generate(const GenerateOrder& order);
+int generate(const GenerateCommand& command);
 
 }  // namespace depthgrid

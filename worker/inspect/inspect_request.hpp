@@ -11,7 +11,7 @@
 
 #include "core/config/cell_config.hpp"
 #include "models/context/execution_mode.hpp"
-#include "sweeps/orders/orders.hpp"
+#include "sweeps/protocol/commands.hpp"
 
 namespace depthgrid {
 

@@ -10,7 +10,7 @@
 #include "models/model.hpp"
 #include "storage/plan_file.hpp"
 #include "storage/store.hpp"
-#include "sweeps/orders/orders.hpp"
+#include "sweeps/protocol/commands.hpp"
 
 namespace depthgrid {
 

@@ -63,22 +63,23 @@ void require_probes(const std::vector<std::string>& names) {
 }
 
 /// The probes asked for; else those that the cell's leaves switch on. In the order of the table.
-std::vector<std::string> names_for(const ProbeOrder& order, const CellConfig& leaves) {
+std::vector<std::string> names_for(const ProbeCommand& command, const CellConfig& leaves) {
   std::vector<std::string> out;
   for (const ProbeFacts& probe : known_probes()) {
     const std::string name = probe.name;
     const auto* word = leaves.at("probes." + name + ".schedule").get_if<std::string>();
     const bool on = word == nullptr || *word != "off";
-    const bool asked = std::ranges::find(order.probes, name) != order.probes.end();
-    if (order.probes.empty() ? on : asked) out.push_back(name);
+    const bool asked = std::ranges::find(command.probes, name) != command.probes.end();
+    if (command.probes.empty() ? on : asked) out.push_back(name);
   }
   return out;
 }
 
 /// The choices of --at, each checkpoint of a cell for `all`.
-std::vector<std::string> choices_at(const ProbeOrder& order, const Store& store, const CellId& id) {
+std::vector<std::string> choices_at(const ProbeCommand& command, const Store& store,
+                                    const CellId& id) {
   std::vector<std::string> out;
-  for (const std::string& at : order.at) {
+  for (const std::string& at : command.at) {
     if (at != "all") {
       out.push_back(at);
       continue;
@@ -123,8 +124,8 @@ void require_space(const CellConfig& leaves, std::size_t measurements) {
 /// Probes and rows of one cell at one checkpoint after another.
 class CellProbing {
  public:
-  CellProbing(const ProbeOrder& order, const Store& store, const StoredPlan& plan)
-      : order_(order), store_(store), plan_(plan), data_(store, DataPool::Use::Reading) {}
+  CellProbing(const ProbeCommand& command, const Store& store, const StoredPlan& plan)
+      : command_(command), store_(store), plan_(plan), data_(store, DataPool::Use::Reading) {}
 
   CellMeasurements measure(const CellId& id) {
     const Stopwatch clock;
@@ -139,9 +140,9 @@ class CellProbing {
     std::string set_sha256;
     const std::map<std::int64_t, std::string> choices = steps_at(id);
     for (const auto& [step, at] : choices) {
-      StoredModel stored({order_.store, id, at});
-      const CellConfig leaves = with_observations(stored.config, order_.set);
-      const std::vector<std::string> names = names_for(order_, leaves);
+      StoredModel stored({command_.store, id, at});
+      const CellConfig leaves = with_observations(stored.config, command_.set);
+      const std::vector<std::string> names = names_for(command_, leaves);
       require_sequences(leaves, names);
       if (std::ranges::count(names, "trajectory") > 0) {
         require_space(leaves, choices.size());
@@ -158,7 +159,7 @@ class CellProbing {
     out.alias = cell->alias;
     out.steps = rows.steps();
     out.variables = rows.series();
-    for (const std::string& name : order_.probes) {
+    for (const std::string& name : command_.probes) {
       if (std::ranges::find(out.probes, name) == out.probes.end()) out.without.push_back(name);
     }
     if (out.variables > 0) {
@@ -170,7 +171,7 @@ class CellProbing {
                                        .rows = rows.rows(),
                                        .probes = fmt::format("{}", fmt::join(out.probes, " ")),
                                        .settings = settings,
-                                       .command = order_.command,
+                                       .command = command_.command,
                                        .set_sha256 = set_sha256},
                                       store_.fs());
     }
@@ -183,8 +184,8 @@ class CellProbing {
   /// that then found a checkpoint missing would leave files of states without its numbers.
   std::map<std::int64_t, std::string> steps_at(const CellId& id) const {
     std::map<std::int64_t, std::string> out;
-    for (const std::string& at : choices_at(order_, store_, id)) {
-      out.try_emplace(stored_step({order_.store, id, at}), at);
+    for (const std::string& at : choices_at(command_, store_, id)) {
+      out.try_emplace(stored_step({command_.store, id, at}), at);
     }
     return out;
   }
@@ -200,7 +201,7 @@ class CellProbing {
                         .steps = train.steps,
                         .sequences = std::max<std::int64_t>(1, train.batch / train.accumulation)};
     std::vector<std::string> measured;
-    for (const std::string& name : names_for(order_, leaves)) {
+    for (const std::string& name : names_for(command_, leaves)) {
       const JobProbes probes = make_probes(job, {name});
       for (const auto& probe : probes.probes) {
         probe->declare(rows);
@@ -212,7 +213,7 @@ class CellProbing {
     return measured;
   }
 
-  const ProbeOrder& order_;
+  const ProbeCommand& command_;
   const Store& store_;
   const StoredPlan& plan_;
   DataPool data_;
@@ -254,31 +255,31 @@ std::string text_of(const CellMeasurements& measured) {
 
 }  // namespace
 
-int probe_cells(const ProbeOrder& order) {
-  require_probes(order.probes);
-  with_observations(CellConfig(), order.set);  // refused once, not for each cell
-  const Store store = Store::open(order.store);
+int probe_cells(const ProbeCommand& command) {
+  require_probes(command.probes);
+  with_observations(CellConfig(), command.set);  // refused once, not for each cell
+  const Store store = Store::open(command.store);
   const StoredPlan plan = read_plan(store);
-  CellProbing probing(order, store, plan);
+  CellProbing probing(command, store, plan);
   Json cells = Json::array(), problems = Json::array();
   ExitCode code = ExitCode::Done;
   bool found = false;
-  for (const std::string& id : order.cells) {
+  for (const std::string& id : command.cells) {
     try {
       const CellMeasurements measured = probing.measure(id);
       cells.push_back(json_of(measured));
       found = found || measured.variables > 0;
-      if (!order.json) print(text_of(measured));
+      if (!command.json) print(text_of(measured));
     } catch (const UserError& problem) {
       if (problems.empty()) code = problem.code();
       problems.push_back({{"cell", id}, {"problem", problem.what()}});
       log(LogLevel::Error, problem.what());
     }
   }
-  if (order.json) {
+  if (command.json) {
     print(json_text(Json{{"schema", 1}, {"cells", cells}, {"problems", problems}}) + "\n");
   } else if (found) {
-    print(fmt::format("depthgrid pack {} brings them into sweep.h5\n", order.store));
+    print(fmt::format("depthgrid pack {} brings them into sweep.h5\n", command.store));
   } else if (!cells.empty()) {
     print("no cell has anything that these probes could measure: nothing was written\n");
   }

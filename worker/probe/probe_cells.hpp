@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sweeps/orders/orders.hpp"
+#include "sweeps/protocol/commands.hpp"
 
 namespace depthgrid {
 
@@ -10,6 +10,6 @@ namespace depthgrid {
 /// such a checkpoint is reported, and the others are examined all the same.
 /// @return exit code: of the first problem, or Done. @throws UserError (Usage) for an unknown
 ///         probe, SweepErrors for leaves that cannot be set.
-int probe_cells(const ProbeOrder& order);
+int probe_cells(const ProbeCommand& command);
 
 }  // namespace depthgrid

@@ -39,16 +39,17 @@ std::string probe_text(const CellConfig& config, const Dataset& data, std::int64
   return json_text(out);
 }
 
-std::string probe_text(const TokensOrder& order) {
-  const Store store = Store::open(order.store);
+std::string probe_text(const TokensCommand& command) {
+  const Store store = Store::open(command.store);
   const StoredPlan plan = read_plan(store);
-  const auto cell = std::ranges::find(plan.cells, order.cell, &StoredCell::id);
+  const auto cell = std::ranges::find(plan.cells, command.cell, &StoredCell::id);
   if (cell == plan.cells.end()) {
-    throw UserError(ExitCode::Usage, "the store has no cell " + order.cell + " in its newest plan");
+    throw UserError(ExitCode::Usage,
+                    "the store has no cell " + command.cell + " in its newest plan");
   }
   const CellConfig config = resolved_config(plan, *cell);
   DataPool pool(store, DataPool::Use::Reading);
-  return probe_text(config, *pool.open(config), order.sequences);
+  return probe_text(config, *pool.open(config), command.sequences);
 }
 
 }  // namespace depthgrid

@@ -5,7 +5,7 @@
 
 #include "core/config/cell_config.hpp"
 #include "core/data/dataset.hpp"
-#include "sweeps/orders/orders.hpp"
+#include "sweeps/protocol/commands.hpp"
 
 namespace depthgrid {
 
@@ -19,6 +19,6 @@ std::string probe_text(const CellConfig& config, const Dataset& data, std::int64
 /// of the corpus are not there.
 /// @throws UserError if there is no such cell (Usage), or its corpus is neither in the store nor
 ///         where it was.
-std::string probe_text(const TokensOrder& order);
+std::string probe_text(const TokensCommand& command);
 
 }  // namespace depthgrid

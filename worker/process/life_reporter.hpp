@@ -16,12 +16,12 @@ namespace depthgrid {
 /// measuring of a large store may make a process that works look as if it were hung.
 class LifeReporter {
  public:
-  /// @param channel  see RunOrder::channel; made if it is not there. `watchdog` outlives this.
+  /// @param channel  see RunCommand::channel; made if it is not there. `watchdog` outlives this.
   /// @throws StorageError
   LifeReporter(const Watchdog& watchdog, const std::filesystem::path& channel);
 
   /// s between two calls of tick(): a part of what may pass without a sign. @param hang
-  /// RunOrder::hang.
+  /// RunCommand::hang.
   static double period(double hang);
   void tick();
 

@@ -13,34 +13,34 @@
 #include "core/base/log.hpp"
 #include "core/base/machine.hpp"
 #include "sweeps/launch/foreground_launch.hpp"
-#include "sweeps/orders/worker_command.hpp"
-#include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/protocol/worker_command.hpp"
+#include "sweeps/queue/cell_requests.hpp"
 #include "sweeps/report/failure_report.hpp"
 #include "worker/process/stop_signals.hpp"
 
 namespace depthgrid {
 namespace {
 
-/// Trains one cell of the order in a separate process outside any launcher, free of this process's
-/// fragmented memory or broken device, and on the same GPU. Frees cached memory first, waits for
-/// the process to end and passes a stop on to it.
+/// Trains one cell of the command in a separate process outside any launcher, free of this
+/// process's fragmented memory or broken device, and on the same GPU. Frees cached memory first,
+/// waits for the process to end and passes a stop on to it.
 /// @return  its exit code, 128 + n for a signal; OutOfMemory also if the system killed it for its
 ///          memory use.
-int train_apart(RunOrder order, const CellPlan& cell, const RunContext& run) {
+int train_apart(RunCommand command, const CellPlan& cell, const RunContext& run) {
   constexpr double kPoll = 0.05;  // s
-  order.mode = RunMode::Apart;
-  order.cells = {cell.id};
-  order.progress = "quiet";  // this process goes on drawing
+  command.mode = RunMode::Apart;
+  command.cells = {cell.id};
+  command.progress = "quiet";  // this process goes on drawing
   malloc_trim(0);
   if (run.device.device.is_cuda()) at::getDeviceAllocator(at::kCUDA)->emptyCache();
   ForegroundLaunch launch({.name = cell.alias + " in a fresh process",
                            .command =
                                [&](const std::string& channel) {
-                                 order.channel = channel;
-                                 return worker_command("run", order_text(order));
+                                 command.channel = channel;
+                                 return worker_command("run", command_json(command));
                                },
                            .variables = variables_of_one_card(run.device),
-                           .hang = order.hang});
+                           .hang = command.hang});
   bool told = false;
   while (true) {
     if (const auto end = launch.tick()) {
@@ -97,14 +97,15 @@ bool JobRetry::out_of_memory(const SessionJob& job, const std::vector<std::int64
     return false;
   }
   const CellPlan& cell = run_.sweep.cells[job.rows.front()];
-  if (order_.mode == RunMode::Apart) {  // the process that waits for this one decides what is next
+  if (command_.mode ==
+      RunMode::Apart) {  // the process that waits for this one decides what is next
     code_ = ExitCode::OutOfMemory;
     queue_.give_up(job.rows);
     return false;
   }
   while (!book_.ended(job.id, LaunchEnd::OutOfMemory, false, 0).gives_up) {
     run_.progress.notify("job " + job.id + " does not fit in memory: retrying in a fresh process");
-    const int code = train_apart(order_, cell, run_);
+    const int code = train_apart(command_, cell, run_);
     if (code == static_cast<int>(ExitCode::TempFail)) return true;
     if (run_.store.completed(cell.id)) return false;
     if (code == static_cast<int>(ExitCode::OutOfMemory)) continue;

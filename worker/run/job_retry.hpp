@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sweeps/orders/orders.hpp"
+#include "sweeps/protocol/commands.hpp"
 #include "sweeps/queue/job_queue.hpp"
 #include "sweeps/run/retry_book.hpp"
 #include "worker/session/run_context.hpp"
@@ -17,9 +17,9 @@ namespace depthgrid {
 class JobRetry {
  public:
   /// All references outlive this.
-  JobRetry(RunContext& run, const RunOrder& order, LeaseKeeper& leases, JobQueue& queue)
+  JobRetry(RunContext& run, const RunCommand& command, LeaseKeeper& leases, JobQueue& queue)
       : run_(run),
-        order_(order),
+        command_(command),
         leases_(leases),
         queue_(queue),
         book_(retry_options(run.sweep.run)) {}
@@ -45,7 +45,7 @@ class JobRetry {
 
  private:
   RunContext& run_;
-  const RunOrder& order_;
+  const RunCommand& command_;
   LeaseKeeper& leases_;
   JobQueue& queue_;
   RetryBook book_;

@@ -61,30 +61,30 @@ void report_device(const Sweep& sweep, const RunContext& run) {
 }
 
 /// Who watches other processes enforces the budgets for them.
-bool watches_budget(const RunOrder& order, const Collective& world, const Sweep& sweep) {
-  return world.rank() == 0 && order.mode == RunMode::Run && has_budget(sweep.run);
+bool watches_budget(const RunCommand& command, const Collective& world, const Sweep& sweep) {
+  return world.rank() == 0 && command.mode == RunMode::Run && has_budget(sweep.run);
 }
 
 /// Trains what a sweep is missing, as one rank of `world`. A run ends when every cell is done, by
 /// any run.
 /// @throws UserError for what the user can fix, before anything is trained.
-ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int local_size,
+ExitCode run_sweep(const RunCommand& command, Collective& world, int local_rank, int local_size,
                    Watchdog& watchdog) {
   watchdog.enter(WorkPhase::Planning);
-  const Sweep sweep = planned_sweep(order, world);
+  const Sweep sweep = planned_sweep(command, world);
   watchdog.enter(WorkPhase::StartUp);
-  const Store store = opened_store(order, world);
-  RunContext run(order, sweep, store, world, local_rank, local_size, watchdog);
+  const Store store = opened_store(command, world);
+  RunContext run(command, sweep, store, world, local_rank, local_size, watchdog);
   mark_crashes(store.crash_mark(this_process()));
-  publish_sweep(order, world, sweep, store, run.progress);
-  begin_again(order, world, sweep, store, run.progress);
+  publish_sweep(command, world, sweep, store, run.progress);
+  begin_again(command, world, sweep, store, run.progress);
   if (world.rank() == 0) report_device(sweep, run);
-  const std::vector<bool> wanted = wanted_cells(order, world, sweep, store);
+  const std::vector<bool> wanted = wanted_cells(command, world, sweep, store);
   watchdog.enter(WorkPhase::Auditing);
   run.permit = pass_audits(world, sweep, wanted, usable_memory_bytes(local_size) / 2, run.progress);
   std::optional<BudgetGuard> budget;
   std::optional<Ticker> spending;
-  if (watches_budget(order, world, sweep)) {
+  if (watches_budget(command, world, sweep)) {
     budget.emplace(sweep, store, world.size(), real_clock().now(), [](const std::string& why) {
       request_stop();  // first: a terminal may take no line
       log(LogLevel::Error, why);
@@ -96,9 +96,10 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   }
   watchdog.enter(WorkPhase::Waiting);  // what has no team, or is over, waits for all others
   TeamOutcome outcome{.stopped = on_any(world, run.permit.stopped || stop_requested())};
-  if (!outcome.stopped && !run.team.idle() && order.mode != RunMode::Prepare) {
-    outcome = run.team.leads() ? lead_team(run, order, planned_jobs(sweep, wanted, run, local_size))
-                               : follow_team(run);
+  if (!outcome.stopped && !run.team.idle() && command.mode != RunMode::Prepare) {
+    outcome = run.team.leads()
+                  ? lead_team(run, command, planned_jobs(sweep, wanted, run, local_size))
+                  : follow_team(run);
   }
   if (world.rank() != 0) run.progress.close();
   const bool stopped = on_any(world, outcome.stopped);
@@ -106,9 +107,9 @@ ExitCode run_sweep(const RunOrder& order, Collective& world, int local_rank, int
   run.progress.close();  // the first rank's, when all others have reported their last news
   std::int64_t failed = total(world, outcome.failed);
   // Without a launcher, the program that started this one does it.
-  const bool concludes = under_launcher() && order.mode == RunMode::Run;
+  const bool concludes = under_launcher() && command.mode == RunMode::Run;
   if (world.rank() == 0 && concludes) {
-    failed += report_outcome(store, sweep, order.store, stopped, order.progress);
+    failed += report_outcome(store, sweep, command.store, stopped, command.progress);
   }
   failed = largest(world, failed);
   log_quietly(LogLevel::Info,
@@ -137,15 +138,15 @@ void report_alone(const Collective& world, const UserError& error) {
 /// that went astray as what it would be on the host: a fault that ends the process.
 /// @throws UserError (Infrastructure, OutOfMemory) for what is no fault of the cells: who watches
 ///         this process starts it again, elsewhere or with fewer cells.
-ExitCode run_marked(const RunOrder& order, Collective& world, int local_rank, int local_size,
+ExitCode run_marked(const RunCommand& command, Collective& world, int local_rank, int local_size,
                     Watchdog& watchdog) {
   try {
-    return run_sweep(order, world, local_rank, local_size, watchdog);
+    return run_sweep(command, world, local_rank, local_size, watchdog);
   } catch (const UserError&) {
     throw;
   } catch (const std::exception& e) {
     if (is_out_of_memory(e)) {
-      const bool alone = world.size() > 1 && order.mode == RunMode::Run;
+      const bool alone = world.size() > 1 && command.mode == RunMode::Run;
       throw UserError(
           ExitCode::OutOfMemory,
           fmt::format("{}{:.0f} MB; {}{}", kOutOfMemoryWords, largest_peak_bytes() / 1e6, e.what(),
@@ -183,23 +184,24 @@ void note_error(const UserError& error) {
 
 }  // namespace
 
-int run(const RunOrder& order, int argc, char** argv) {
+int run(const RunCommand& command, int argc, char** argv) {
   watch_stop_signals();
-  if (!order.channel.empty()) note_ends_in(std::filesystem::path(order.channel) / kEndNote);
+  if (!command.channel.empty()) note_ends_in(std::filesystem::path(command.channel) / kEndNote);
   // Before MPI, which waits for every rank.
-  Watchdog watchdog(hang_limit(order.hang), end_hung);
+  Watchdog watchdog(hang_limit(command.hang), end_hung);
   const QuitReport report(watchdog, launcher_rank());
   const Ticker watch("watchdog", Watchdog::kPeriod, [&](double now) { watchdog.tick(now); });
   std::optional<LifeReporter> life;
   std::optional<Ticker> signs;
-  if (!order.channel.empty() && launcher_rank() == 0) {
-    life.emplace(watchdog, order.channel);
-    signs.emplace("signs of life", LifeReporter::period(order.hang), [&](double) { life->tick(); });
+  if (!command.channel.empty() && launcher_rank() == 0) {
+    life.emplace(watchdog, command.channel);
+    signs.emplace("signs of life", LifeReporter::period(command.hang),
+                  [&](double) { life->tick(); });
   }
-  FaultPoint().pass(0, order.cells);
+  FaultPoint().pass(0, command.cells);
   if (!under_launcher()) {
     try {
-      return static_cast<int>(run_marked(order, *make_self_collective(), 0, 1, watchdog));
+      return static_cast<int>(run_marked(command, *make_self_collective(), 0, 1, watchdog));
     } catch (const UserError& e) {
       note_error(e);
       throw;
@@ -214,7 +216,7 @@ int run(const RunOrder& order, int argc, char** argv) {
       throw UserError(ExitCode::BadConfig, *problem);
     }
     return static_cast<int>(
-        run_marked(order, *world, mpi.local_rank(), mpi.local_size(), watchdog));
+        run_marked(command, *world, mpi.local_rank(), mpi.local_size(), watchdog));
   } catch (const SharedError& e) {  // all ranks are here: one of them reports it
     if (world->rank() == 0) log(LogLevel::Error, e.what());
     world->barrier();

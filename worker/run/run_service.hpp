@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sweeps/orders/orders.hpp"
+#include "sweeps/protocol/commands.hpp"
 
 namespace depthgrid {
 
@@ -10,6 +10,6 @@ namespace depthgrid {
 /// by one of them; any other ends the launcher's other ranks, too.
 /// @param argc, argv  of main(), for MPI.
 /// @return exit code. @throws UserError without a launcher.
-int run(const RunOrder& order, int argc, char** argv);
+int run(const RunCommand& command, int argc, char** argv);
 
 }  // namespace depthgrid

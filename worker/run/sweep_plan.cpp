@@ -19,7 +19,7 @@
 #include "sweeps/plan/growth.hpp"
 #include "sweeps/plan/matched_sweep.hpp"
 #include "sweeps/plan/start_check.hpp"
-#include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/queue/cell_requests.hpp"
 #include "sweeps/queue/remaining_cells.hpp"
 #include "sweeps/queue/rerun.hpp"
 #include "sweeps/report/listing.hpp"
@@ -38,18 +38,18 @@ void refuse_misfits(const Sweep& sweep) {
   check_starts(sweep, tensors);
 }
 
-FileAccess access_of(const RunOrder& order) {
-  return order.shared_group ? FileAccess::Group : FileAccess::Owner;
+FileAccess access_of(const RunCommand& command) {
+  return command.shared_group ? FileAccess::Group : FileAccess::Owner;
 }
 
 /// Expands the sweep again with the widths of `match:`, which are in the store's plan afterwards.
-void match_widths(Sweep& sweep, const SweepRequest& request, const RunOrder& order) {
+void match_widths(Sweep& sweep, const SweepRequest& request, const RunCommand& command) {
   const Amounts amounts = described_amounts();
-  sweep = matched_sweep(request, order.store, amounts);
+  sweep = matched_sweep(request, command.store, amounts);
   refuse_misfits(sweep);
-  const Store store = Store::open_or_create(order.store, access_of(order));
+  const Store store = Store::open_or_create(command.store, access_of(command));
   if (!publish_first_plan(store, sweep)) {  // perhaps by another run, just now
-    sweep = matched_sweep(request, order.store, amounts);
+    sweep = matched_sweep(request, command.store, amounts);
   }
   for (const MatchedWidth& width : sweep.matched) {
     log(LogLevel::Info, "match: " + matched_text(width));
@@ -68,14 +68,14 @@ void report_lost_results(const Sweep& sweep, const Store& store) {
 
 }  // namespace
 
-Sweep planned_sweep(const RunOrder& order, Collective& world) {
-  SweepRequest request{.file = order.file, .set = order.set, .yes = order.yes};
+Sweep planned_sweep(const RunCommand& command, Collective& world) {
+  SweepRequest request{.file = command.file, .set = command.set, .yes = command.yes};
   Sweep sweep = load_sweep(request);
   if (sweep.goals.empty()) {
     agree_on_first(world, [&] { refuse_misfits(sweep); });
     return sweep;
   }
-  agree_on_first(world, [&] { match_widths(sweep, request, order); });
+  agree_on_first(world, [&] { match_widths(sweep, request, command); });
   const std::string widths =
       broadcast_text(world, world.rank() == 0 ? matched_json(sweep.matched) : "", 0);
   if (world.rank() == 0) return sweep;
@@ -83,21 +83,21 @@ Sweep planned_sweep(const RunOrder& order, Collective& world) {
   return load_sweep(request);
 }
 
-Store opened_store(const RunOrder& order, Collective& world) {
+Store opened_store(const RunCommand& command, Collective& world) {
   std::optional<Store> store;
   agree_on_first(world, [&] {
-    store = Store::open_or_create(order.store, access_of(order));
+    store = Store::open_or_create(command.store, access_of(command));
     for (const std::string& repair : repair_plans(*store)) log(LogLevel::Warning, repair);
   });
-  return store ? *store : Store::open(order.store);
+  return store ? *store : Store::open(command.store);
 }
 
-void publish_sweep(const RunOrder& order, Collective& world, const Sweep& sweep, const Store& store,
-                   Progress& progress) {
-  if (!order.plans()) return;
+void publish_sweep(const RunCommand& command, Collective& world, const Sweep& sweep,
+                   const Store& store, Progress& progress) {
+  if (!command.plans()) return;
   agree_on_first(world, [&] {
     // A task: submit has published its plan, which may not be the newest any more.
-    if (!order.cells.empty() && all_planned(store, order.cells)) return;
+    if (!command.cells.empty() && all_planned(store, command.cells)) return;
     const Growth growth = growth_of(sweep, store.root());
     const std::int64_t generation = publish_plan(store, sweep).generation;
     if (growth.done + growth.in_progress + growth.absent == 0) return;
@@ -105,9 +105,9 @@ void publish_sweep(const RunOrder& order, Collective& world, const Sweep& sweep,
   });
 }
 
-void begin_again(const RunOrder& order, Collective& world, const Sweep& sweep, const Store& store,
-                 Progress& progress) {
-  if (!order.plans()) return;
+void begin_again(const RunCommand& command, Collective& world, const Sweep& sweep,
+                 const Store& store, Progress& progress) {
+  if (!command.plans()) return;
   agree_on_first(world, [&] {
     LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))},
                        store.fs());
@@ -115,7 +115,8 @@ void begin_again(const RunOrder& order, Collective& world, const Sweep& sweep, c
     if (const std::string note = former_names_note(store, sweep); !note.empty())
       progress.notify(note);
     for (const CellPlan& cell : sweep.cells) {
-      if (!order.cells.empty() && std::ranges::find(order.cells, cell.id) == order.cells.end()) {
+      if (!command.cells.empty() &&
+          std::ranges::find(command.cells, cell.id) == command.cells.end()) {
         continue;
       }
       if (const std::string why = former.of(cell.id); !why.empty()) {
@@ -123,7 +124,7 @@ void begin_again(const RunOrder& order, Collective& world, const Sweep& sweep, c
         progress.notify(fmt::format("{}: {}; its files are in {} now, it is trained again",
                                     cell.alias, why, earlier.filename().string()));
       }
-      if (std::ranges::find(order.rerun, cell.id) == order.rerun.end()) continue;
+      if (std::ranges::find(command.rerun, cell.id) == command.rerun.end()) continue;
       const auto earlier = set_result_aside(store, cell.id, leases);
       progress.notify(earlier ? fmt::format("{}: its files are in {} now; it is trained again",
                                             cell.alias, earlier->string())
@@ -132,14 +133,14 @@ void begin_again(const RunOrder& order, Collective& world, const Sweep& sweep, c
   });
 }
 
-std::vector<bool> wanted_cells(const RunOrder& order, Collective& world, const Sweep& sweep,
+std::vector<bool> wanted_cells(const RunCommand& command, Collective& world, const Sweep& sweep,
                                const Store& store) {
   std::string marks;
   if (world.rank() == 0) {
-    for (const bool left : remaining_cells(sweep, store, order.only, order.cells)) {
+    for (const bool left : remaining_cells(sweep, store, command.only, command.cells)) {
       marks += left ? '1' : '0';
     }
-    if (order.plans() && marks.find('1') != marks.npos) report_lost_results(sweep, store);
+    if (command.plans() && marks.find('1') != marks.npos) report_lost_results(sweep, store);
   }
   std::vector<bool> out;
   for (const char mark : broadcast_text(world, marks, 0)) out.push_back(mark == '1');

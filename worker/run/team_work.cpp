@@ -42,9 +42,9 @@ std::int64_t parameter_count(const CellConfig& config) {
 /// The first rank, which claims jobs in the store, sends the others the job that all begin now.
 void send_job(Collective& team, const SessionJob& job) {
   if (team.size() < 2) return;
-  const nlohmann::json order = {
+  const nlohmann::json command = {
       {"job", job.id}, {"rows", job.rows}, {"first_step", job.first_step}};
-  broadcast_text(team, json_text(order), 0);
+  broadcast_text(team, json_text(command), 0);
 }
 
 /// Sends the end of the work.
@@ -56,9 +56,9 @@ void send_end(Collective& team) {
 std::optional<SessionJob> receive_job(Collective& team) {
   const std::string text = broadcast_text(team, "", 0);
   if (text.empty()) return std::nullopt;
-  const auto order = parse_json(text);
-  return SessionJob{order.at("job"), order.at("rows").get<std::vector<std::size_t>>(),
-                    order.at("first_step")};
+  const auto command = parse_json(text);
+  return SessionJob{command.at("job"), command.at("rows").get<std::vector<std::size_t>>(),
+                    command.at("first_step")};
 }
 
 /// Ends the attempts of a job and releases its cells.
@@ -152,7 +152,7 @@ bool train(RunContext& run, JobRetry& retry, Claim claim) {
 
 }  // namespace
 
-TeamOutcome lead_team(RunContext& run, const RunOrder& order, std::vector<FusedJob> jobs) {
+TeamOutcome lead_team(RunContext& run, const RunCommand& command, std::vector<FusedJob> jobs) {
   std::vector<std::vector<std::size_t>> rows;
   for (const FusedJob& job : jobs) rows.push_back(job.cells);
   run.progress.plan(std::move(rows), static_cast<std::size_t>(run.team.count()));
@@ -160,7 +160,7 @@ TeamOutcome lead_team(RunContext& run, const RunOrder& order, std::vector<FusedJ
                      run.store.fs());
   JobQueue queue(run.sweep, run.store, leases, std::move(jobs), parameter_count,
                  run.sweep.run.integer("retry.crash"));
-  JobRetry retry(run, order, leases, queue);
+  JobRetry retry(run, command, leases, queue);
   FailureStreak streak(run.sweep.run.integer("retry.stop_after_consecutive"));
   bool stopped = false, failing = false;
   Stopwatch waiting;
@@ -180,7 +180,7 @@ TeamOutcome lead_team(RunContext& run, const RunOrder& order, std::vector<FusedJ
         return run.store.completed(run.sweep.cells[row].id);
       };
       if (std::ranges::any_of(cells, done)) streak.succeeded();
-    } else if (order.mode == RunMode::Launch && waiting.seconds() > patience(leases) &&
+    } else if (command.mode == RunMode::Launch && waiting.seconds() > patience(leases) &&
                !queue.may_inherit()) {
       break;  // its supervisor has better use for these cores
     } else {

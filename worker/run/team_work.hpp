@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "core/base/exit_code.hpp"
-#include "sweeps/orders/orders.hpp"
 #include "sweeps/plan/job_plan.hpp"
+#include "sweeps/protocol/commands.hpp"
 #include "sweeps/queue/job_queue.hpp"
 #include "worker/session/run_context.hpp"
 
@@ -20,7 +20,7 @@ struct TeamOutcome {
 
 /// The first rank of a team: claims jobs in the store until every cell is done, by any run, or a
 /// signal arrives, and trains them with its team.
-TeamOutcome lead_team(RunContext& run, const RunOrder& order, std::vector<FusedJob> jobs);
+TeamOutcome lead_team(RunContext& run, const RunCommand& command, std::vector<FusedJob> jobs);
 
 /// The other ranks: train what the first one sends.
 TeamOutcome follow_team(RunContext& run);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/base/log.hpp"
-#include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/queue/cell_requests.hpp"
 
 namespace depthgrid {
 namespace {
@@ -18,11 +18,11 @@ std::vector<CellId> ids_of(const TrainedJob& job) {
 }  // namespace
 
 CancelService::CancelService(TrainedJob& job, SessionRecorder& recorder)
-    : job_(job), recorder_(recorder), orders_(job.run.store, ids_of(job)) {}
+    : job_(job), recorder_(recorder), requests_(job.run.store, ids_of(job)) {}
 
 void CancelService::poll() {
   since_ = Stopwatch();
-  for (const std::size_t e : orders_.poll()) {
+  for (const std::size_t e : requests_.poll()) {
     if (!job_.running(e)) continue;
     job_.cells.retire(static_cast<std::int64_t>(e), CellStatus::Cancelled);
     recorder_.cancel_cell(e);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/base/clock.hpp"
-#include "sweeps/queue/stop_orders.hpp"
+#include "sweeps/queue/stop_requests.hpp"
 #include "worker/session/session_recorder.hpp"
 #include "worker/session/session_service.hpp"
 #include "worker/session/trained_job.hpp"
@@ -24,7 +24,7 @@ class CancelService final : public SessionService {
 
   TrainedJob& job_;
   SessionRecorder& recorder_;
-  StopOrders orders_;
+  StopRequests requests_;
   Stopwatch since_;
 };
 

@@ -12,7 +12,7 @@
 #include "storage/cells/cell_file.hpp"
 #include "storage/cells/cell_history.hpp"
 #include "storage/files/set_aside.hpp"
-#include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/queue/cell_requests.hpp"
 #include "worker/session/state_files.hpp"
 
 namespace depthgrid {

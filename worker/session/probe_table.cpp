@@ -34,7 +34,7 @@ struct ProbeRequest {
 struct ProbeRow {
   const char* name;
   /// Null if the model has nothing that it could measure.
-  std::unique_ptr<Probe> (*make)(const ProbeRequest& order);
+  std::unique_ptr<Probe> (*make)(const ProbeRequest& request);
   const char* proportional_to = nullptr;  // see ProbeFacts
 };
 

@@ -47,9 +47,9 @@ std::string open_log(const Store& store) {
 
 /// Leaf resources.ranks_per_job; auto: the most that a cell wants, since all teams of a run are
 /// equal. A process that only prepares a run trains nothing: it needs no team.
-int chosen_ranks(const RunOrder& order, const Sweep& sweep, const DeviceChoice& device,
+int chosen_ranks(const RunCommand& command, const Sweep& sweep, const DeviceChoice& device,
                  const CostTable& costs, Collective& world, int local_size) {
-  if (order.mode == RunMode::Prepare) return 1;
+  if (command.mode == RunMode::Prepare) return 1;
   PackingOptions options = packing_options(sweep.run, 1);
   if (!options.auto_ranks) return static_cast<int>(options.ranks_per_job);
   options.teams = world.size();
@@ -128,12 +128,12 @@ LabelPool opened_labels(const Store& store, const Sweep& sweep, DataPool& data, 
 }
 
 /// The first rank decides how progress is shown, and by which channel the others report theirs.
-ProgressOptions shared_options(const RunOrder& order, const Store& store, const Sweep& sweep,
+ProgressOptions shared_options(const RunCommand& command, const Store& store, const Sweep& sweep,
                                Collective& world) {
   ProgressOptions out;
   out.rank = world.rank();
   out.ranks = world.size();
-  out.style = display_style(order.progress);
+  out.style = display_style(command.progress);
   std::string channel = fs::path(log_name()).stem();
   if (out.ranks > 1) {
     out.style = static_cast<DisplayStyle>(
@@ -142,7 +142,7 @@ ProgressOptions shared_options(const RunOrder& order, const Store& store, const 
   }
   out.channel = store.live_dir() / channel;
   out.disk = &store.fs();
-  if (order.mode == RunMode::Launch) out.supervisor = order.channel;
+  if (command.mode == RunMode::Launch) out.supervisor = command.channel;
   out.has_result = [&](std::size_t row) { return store.completed(sweep.cells[row].id); };
   out.stop_requested = stop_requested;
   out.request_stop = request_stop;
@@ -173,10 +173,10 @@ RunDevice::RunDevice(const Sweep& sweep, Collective& world, int local_rank)
     : device(choose_device(sweep.run, world, local_rank)),
       threads(choose_threads(sweep.run, warnings)) {}
 
-RunTeam::RunTeam(const RunOrder& order, const Sweep& sweep, const DeviceChoice& device,
+RunTeam::RunTeam(const RunCommand& command, const Sweep& sweep, const DeviceChoice& device,
                  Collective& world, int local_size)
     : quick_costs(depthgrid::quick_costs(sweep, device.device)),
-      ranks_per_job(chosen_ranks(order, sweep, device, quick_costs, world, local_size)),
+      ranks_per_job(chosen_ranks(command, sweep, device, quick_costs, world, local_size)),
       team(world, ranks_per_job) {}
 
 RunCorpora::RunCorpora(const Sweep& sweep, const Store& store, Collective& world,
@@ -189,11 +189,11 @@ RunLinks::RunLinks(Team& team, const RunDevice& own, int local_size)
       sync(nccl ? *nccl : team.group(), team.group(), BucketSync::kBucketBytes,
            sums_beside(own.device, own.threads, local_size)) {}
 
-RunContext::RunContext(const RunOrder& order, const Sweep& sweep_, const Store& store_,
+RunContext::RunContext(const RunCommand& command, const Sweep& sweep_, const Store& store_,
                        Collective& world, int local_rank, int local_size, Watchdog& watchdog_)
     : RunLog(store_),
       RunDevice(sweep_, world, local_rank),
-      RunTeam(order, sweep_, device, world, local_size),
+      RunTeam(command, sweep_, device, world, local_size),
       RunCorpora(sweep_, store_, world, watchdog_),
       RunLinks(team, *this, local_size),
       sweep(sweep_),
@@ -201,9 +201,9 @@ RunContext::RunContext(const RunOrder& order, const Sweep& sweep_, const Store& 
       plan(stored_plan(sweep)),
       costs(known_costs(sweep, quick_costs)),
       library_versions(library_versions_json(device.device.is_cuda())),
-      progress(shared_options(order, store, sweep, world),
+      progress(shared_options(command, store, sweep, world),
                shown_sweep(sweep, store, costs, ranks_per_job, data,
-                           world.rank() == 0 && order.progress != "quiet")),
+                           world.rank() == 0 && command.progress != "quiet")),
       watchdog(watchdog_) {
   logs = gather_text(team.group(), logs.front());
   repeat_bits(sweep, device, world);

@@ -13,8 +13,8 @@
 #include "distributed/team.hpp"
 #include "storage/plan_file.hpp"
 #include "storage/store.hpp"
-#include "sweeps/orders/orders.hpp"
 #include "sweeps/plan/structure_cost.hpp"
+#include "sweeps/protocol/commands.hpp"
 #include "worker/audit/audit_permit.hpp"
 #include "worker/data_pool.hpp"
 #include "worker/label_pool.hpp"
@@ -52,8 +52,8 @@ struct RunTeam {
   int ranks_per_job;      // of every team
   Team team;
   /// @param local_size  ranks of this host. @throws UserError for a team larger than the world
-  RunTeam(const RunOrder& order, const Sweep& sweep, const DeviceChoice& device, Collective& world,
-          int local_size);
+  RunTeam(const RunCommand& command, const Sweep& sweep, const DeviceChoice& device,
+          Collective& world, int local_size);
 };
 
 /// 4. On what it trains.
@@ -77,7 +77,7 @@ struct RunContext : RunLog, RunDevice, RunTeam, RunCorpora, RunLinks {
   /// Collective over `world`. @param sweep_, store_, watchdog_  must outlive this.
   /// @param local_rank, local_size  position among the ranks of this host, and their number.
   /// @throws as the phases
-  RunContext(const RunOrder& order, const Sweep& sweep_, const Store& store_, Collective& world,
+  RunContext(const RunCommand& command, const Sweep& sweep_, const Store& store_, Collective& world,
              int local_rank, int local_size, Watchdog& watchdog_);
 
   const Sweep& sweep;

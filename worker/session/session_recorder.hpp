@@ -79,7 +79,7 @@ class SessionRecorder final : public SessionService {
   /// @param of    what it is the loss of, for the event: "", or "final ".
   void end_diverged(std::size_t e, double loss, std::string_view of = "");
 
-  /// Ends the attempt at cell e as a user has ordered: no result, its checkpoints stay.
+  /// Ends the attempt at cell e as a user has requested: no result, its checkpoints stay.
   void cancel_cell(std::size_t e);
 
   /// Ends the attempts of cells that are not done.

@@ -72,27 +72,27 @@ constexpr LayoutEntry kLayouts[] = {{"native", export_native}, {"hf-gpt2", expor
 
 }  // namespace
 
-int export_weights(const ExportOrder& order) {
+int export_weights(const ExportCommand& command) {
   for (const LayoutEntry& layout : kLayouts) {
-    if (layout.name != order.layout) continue;
-    const StoredModel stored(order.from);
-    layout.write(stored, order.out);
+    if (layout.name != command.layout) continue;
+    const StoredModel stored(command.from);
+    layout.write(stored, command.out);
     const std::int64_t parameters = stored.arena->size();
-    if (order.json) {
+    if (command.json) {
       print(fmt::format("{}\n", json_text(nlohmann::ordered_json{{"schema", 1},
                                                                  {"cell", stored.cell.id},
                                                                  {"alias", stored.cell.alias},
                                                                  {"step", stored.step},
-                                                                 {"layout", order.layout},
+                                                                 {"layout", command.layout},
                                                                  {"parameters", parameters},
-                                                                 {"out", order.out}})));
+                                                                 {"out", command.out}})));
     } else {
-      print(fmt::format("{}: {} parameters of {} after {} steps, layout {}\n", order.out,
-                        parameters, stored.cell.alias, stored.step, order.layout));
+      print(fmt::format("{}: {} parameters of {} after {} steps, layout {}\n", command.out,
+                        parameters, stored.cell.alias, stored.step, command.layout));
     }
     return 0;
   }
-  throw UserError(ExitCode::Usage, "--layout " + order.layout + ": it is native or hf-gpt2");
+  throw UserError(ExitCode::Usage, "--layout " + command.layout + ": it is native or hf-gpt2");
 }
 
 }  // namespace depthgrid

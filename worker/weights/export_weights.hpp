@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sweeps/orders/orders.hpp"
+#include "sweeps/protocol/commands.hpp"
 
 namespace depthgrid {
 
@@ -9,6 +9,6 @@ namespace depthgrid {
 /// folder with config.json and model.safetensors that transformers reads as GPT2LMHeadModel.
 /// @return exit code. @throws UserError that lists all reasons why the layout cannot express the
 ///         cell.
-int export_weights(const ExportOrder& order);
+int export_weights(const ExportCommand& command);
 
 }  // namespace depthgrid

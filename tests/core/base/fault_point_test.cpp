@@ -11,21 +11,21 @@ namespace depthgrid {
 namespace fault_point_test {
 
 /// The environment of a test.
-class Ordered {
+class Requested {
  public:
-  explicit Ordered(const char* text) { setenv("DEPTHGRID_FAULT", text, 1); }
-  ~Ordered() { unsetenv("DEPTHGRID_FAULT"); }
-  Ordered(const Ordered&) = delete;
-  Ordered& operator=(const Ordered&) = delete;
+  explicit Requested(const char* text) { setenv("DEPTHGRID_FAULT", text, 1); }
+  ~Requested() { unsetenv("DEPTHGRID_FAULT"); }
+  Requested(const Requested&) = delete;
+  Requested& operator=(const Requested&) = delete;
 };
 
-TEST(FaultPoint, WithoutAnOrderNothingIsArmed) {
+TEST(FaultPoint, WithoutARequestNothingIsArmed) {
   EXPECT_FALSE(FaultPoint().armed());
-  EXPECT_FALSE(disk_full_on_order());
+  EXPECT_FALSE(disk_full_on_request());
 }
 
 TEST(FaultPoint, EachFaultComesAtItsStepAndCellOnly) {
-  const Ordered order("oom@7@first,error@9,device@11");
+  const Requested given("oom@7@first,error@9,device@11");
   const FaultPoint fault;
   ASSERT_TRUE(fault.armed());
   EXPECT_NO_THROW(fault.pass(7, {"second"}));
@@ -35,9 +35,9 @@ TEST(FaultPoint, EachFaultComesAtItsStepAndCellOnly) {
   EXPECT_THROW(fault.pass(11, {}), BackendError);
 }
 
-TEST(FaultPointDeathTest, EndsTheProcessAsOrdered) {
+TEST(FaultPointDeathTest, EndsTheProcessAsRequested) {
   const auto ends = [](const char* text) {
-    const Ordered order(text);
+    const Requested given(text);
     FaultPoint().pass(1, {});
   };
   EXPECT_EXIT(ends("kill@1"), testing::KilledBySignal(SIGKILL), "");
@@ -50,14 +50,14 @@ TEST(FaultPointDeathTest, EndsTheProcessAsOrdered) {
 TEST(FaultPoint, AnotherTextIsRefused) {
   for (const char* text :
        {"abort", "abort@", "abort@x", "nothing@1", "abort@1,nothing@2", "abort@-1"}) {
-    const Ordered order(text);
+    const Requested given(text);
     EXPECT_THROW(FaultPoint(), UserError) << text;
-    EXPECT_THROW(disk_full_on_order(), UserError) << text;
+    EXPECT_THROW(disk_full_on_request(), UserError) << text;
   }
 }
 
 TEST(FaultPoint, AFullDiskIsNoFaultOfAStep) {
-  const Ordered order("enospc@3");
+  const Requested given("enospc@3");
   EXPECT_FALSE(FaultPoint().armed());
 }
 

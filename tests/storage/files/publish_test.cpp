@@ -206,7 +206,7 @@ TEST(Publish, AFullDiskIsReportedWithNeededAndFreeBytesAndKeepsTheOldFile) {
   EXPECT_EQ(after, "small again");
 }
 
-TEST(Publish, ADiskThatIsFullOnOrderFailsFromTheNthPublicationOn) {
+TEST(Publish, ADiskThatIsFullOnRequestFailsFromTheNthPublicationOn) {
   TemporaryFolder folder;
   const pid_t child = fork();  // publications are counted for a whole process
   if (child == 0) {

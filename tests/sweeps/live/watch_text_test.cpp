@@ -108,9 +108,9 @@ TEST(StoreActivity, AddsTheRatesOfWhatRunsTellAndNotOfTheDead) {
   EXPECT_EQ(activity.runs, 1);
   EXPECT_EQ(activity.jobs, 1);
   EXPECT_DOUBLE_EQ(activity.rate, 20 * 2 / 4.0);
-  std::filesystem::create_directory(store.orders_dir());
-  std::ofstream(store.stop_order("000000000002")) << "{}";
-  std::ofstream(store.stop_order("000000000001")) << "{}";  // it has ended
+  std::filesystem::create_directory(store.requests_dir());
+  std::ofstream(store.stop_request("000000000002")) << "{}";
+  std::ofstream(store.stop_request("000000000001")) << "{}";  // it has ended
   const SweepNumbers numbers = numbers_now(three_cells(), &store);
   EXPECT_DOUBLE_EQ(numbers.rate, 5);  // of the job's two cells only one still trains
   EXPECT_EQ(numbers.stopping, std::vector<std::string>{"arm,000000000002"});

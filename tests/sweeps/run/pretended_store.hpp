@@ -9,7 +9,7 @@
 
 #include "storage/files/publish.hpp"
 #include "storage/plan_sequence.hpp"
-#include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/queue/cell_requests.hpp"
 #include "sweeps/run/cell_accounts.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "storage/files/lease_keeper.hpp"
-#include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/queue/cell_requests.hpp"
 #include "tests/core/config/sweep_files.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"

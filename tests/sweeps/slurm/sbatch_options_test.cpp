@@ -73,11 +73,11 @@ TEST(SbatchOptions, TheCommandLineWinsThenTheEnvironmentThenTheScript) {
       {{"resources.time", Value("4:00:00")},
        {"slurm.extra", Value(ValueList{Value("--time=30"), Value("--partition=long")})}});
   const auto time = [](const CellConfig& run, const Words& words, const char* variable) {
-    const SbatchOrder order{
+    const SbatchRequest sbatch{
         .run = run,
         .words = words,
         .environment = environment({{"SBATCH_TIMELIMIT", variable == nullptr ? "" : variable}})};
-    const auto [text, from] = order.value(kTimeOption);
+    const auto [text, from] = sbatch.value(kTimeOption);
     return text + " of " + from;
   };
   EXPECT_EQ(time(plain, {}, nullptr), "4:00:00 of resources.time");
@@ -85,15 +85,16 @@ TEST(SbatchOptions, TheCommandLineWinsThenTheEnvironmentThenTheScript) {
   EXPECT_EQ(time(extra, {}, "5"), "5 of SBATCH_TIMELIMIT");
   EXPECT_EQ(time(extra, {"--hold", "-t", "2"}, "5"), "2 of --time after --");
   EXPECT_EQ(time(plain, {"-t3", "--time", "7", "--time=2"}, nullptr), "2 of --time after --");
-  const SbatchOrder order{.run = extra, .words = {"--part=high"}, .environment = environment({})};
-  EXPECT_EQ(order.value(kPartitionOption).text, "high");
-  EXPECT_EQ(order.value(kQosOption).text, "");
+  const SbatchRequest sbatch{
+      .run = extra, .words = {"--part=high"}, .environment = environment({})};
+  EXPECT_EQ(sbatch.value(kPartitionOption).text, "high");
+  EXPECT_EQ(sbatch.value(kQosOption).text, "");
 }
 
 TEST(SbatchOptions, ATaskHasTheTimeThatWinsOrTheLeastOneThatItAllows) {
   const CellConfig run = make_config({{"resources.time", Value("4:00:00")}});
   const auto seconds = [&](const Words& words) {
-    return SbatchOrder{.run = run, .words = words, .environment = environment({})}.time_seconds();
+    return SbatchRequest{.run = run, .words = words, .environment = environment({})}.time_seconds();
   };
   EXPECT_EQ(seconds({}), 4 * 3600);
   EXPECT_EQ(seconds({"-t", "2"}), 120);

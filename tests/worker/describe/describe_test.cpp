@@ -7,8 +7,8 @@
 
 #include "core/config/sweep.hpp"
 #include "models/cost_model.hpp"
-#include "sweeps/orders/orders.hpp"
 #include "sweeps/plan/structure_cost.hpp"
+#include "sweeps/protocol/commands.hpp"
 #include "tests/support/cell_identity.hpp"
 
 namespace depthgrid::testing {

@@ -25,7 +25,7 @@ class JobRetryTest : public ::testing::Test {
 
   SmallRun small_;
   JobQueue queue_{small_.sweep, small_.store, small_.leases, {both()}, SmallRun::parameters, 3};
-  JobRetry retry_{small_.run, small_.order, small_.leases, queue_};
+  JobRetry retry_{small_.run, small_.command, small_.leases, queue_};
 };
 
 TEST_F(JobRetryTest, AJobThatDoesNotFitComesBackInHalves) {
@@ -61,8 +61,8 @@ TEST_F(JobRetryTest, ACellThatIsDoneHasNotFailed) {
 }
 
 TEST_F(JobRetryTest, AProcessForOneCellLeavesTheDecisionToTheOneThatWaitsForIt) {
-  small_.order.mode = RunMode::Apart;
-  small_.order.cells = {small_.sweep.cells[0].id};
+  small_.command.mode = RunMode::Apart;
+  small_.command.cells = {small_.sweep.cells[0].id};
 
   EXPECT_FALSE(retry_.out_of_memory({"job", {0}}, {1}, 1e9));
 

@@ -13,45 +13,45 @@ namespace sweep_plan_test {
 TEST(SweepPlan, TheStoreOfAnOrderHoldsItsPlan) {
   SmallRun small;
   const TemporaryFolder folder;
-  RunOrder order = small.order;
-  order.store = folder.path() / "new";
+  RunCommand command = small.command;
+  command.store = folder.path() / "new";
   const auto world = make_self_collective();
 
-  const Sweep sweep = planned_sweep(order, *world);
-  const Store store = opened_store(order, *world);
+  const Sweep sweep = planned_sweep(command, *world);
+  const Store store = opened_store(command, *world);
   Progress& progress = small.run.progress;
-  publish_sweep(order, *world, sweep, store, progress);
+  publish_sweep(command, *world, sweep, store, progress);
 
   EXPECT_EQ(read_plan(store).cells.size(), 2U);
   EXPECT_EQ(read_plan(store).cells[1].id, small.sweep.cells[1].id);
-  order.set = {"train.steps=7"};
-  const Sweep other = planned_sweep(order, *world);
-  publish_sweep(order, *world, other, store, progress);
+  command.set = {"train.steps=7"};
+  const Sweep other = planned_sweep(command, *world);
+  publish_sweep(command, *world, other, store, progress);
   EXPECT_EQ(newest_plan(store), 2);
-  order.mode = RunMode::Apart;
-  order.cells = {sweep.cells[0].id};
-  publish_sweep(order, *world, sweep, store, progress);
+  command.mode = RunMode::Apart;
+  command.cells = {sweep.cells[0].id};
+  publish_sweep(command, *world, sweep, store, progress);
   EXPECT_EQ(newest_plan(store), 2) << "a process for one cell is part of another run";
 }
 
 TEST(SweepPlan, CellsWithAResultAreNotWanted) {
   SmallRun small;
   const auto world = make_self_collective();
-  const auto wanted = [&] { return wanted_cells(small.order, *world, small.sweep, small.store); };
+  const auto wanted = [&] { return wanted_cells(small.command, *world, small.sweep, small.store); };
   EXPECT_EQ(wanted(), (std::vector<bool>{true, true}));
 
   Claim claim = small.claim({0});
   ASSERT_EQ(JobSession(small.run, claim.job, claim.cells).run(), SessionEnd::Done);
 
   EXPECT_EQ(wanted(), (std::vector<bool>{false, true}));
-  small.order.cells = {small.sweep.cells[0].id};
+  small.command.cells = {small.sweep.cells[0].id};
   EXPECT_EQ(wanted(), (std::vector<bool>{false, false}));
-  small.order.cells = {small.sweep.cells[1].id};
+  small.command.cells = {small.sweep.cells[1].id};
   EXPECT_EQ(wanted(), (std::vector<bool>{false, true}));
-  small.order.cells.clear();
-  small.order.only = "id = '" + small.sweep.cells[1].id + "'";
+  small.command.cells.clear();
+  small.command.only = "id = '" + small.sweep.cells[1].id + "'";
   EXPECT_EQ(wanted(), (std::vector<bool>{false, true}));
-  small.order.only = "id = '" + small.sweep.cells[0].id + "'";
+  small.command.only = "id = '" + small.sweep.cells[0].id + "'";
   EXPECT_EQ(wanted(), (std::vector<bool>{false, false}));
 }
 
@@ -61,7 +61,7 @@ TEST(TeamWork, TheFirstRankTrainsEveryJobOfTheSweep) {
   first.cells = {0};
   second.cells = {1};
 
-  const TeamOutcome outcome = lead_team(small.run, small.order, {first, second});
+  const TeamOutcome outcome = lead_team(small.run, small.command, {first, second});
 
   EXPECT_FALSE(outcome.stopped);
   EXPECT_EQ(outcome.failed, 0);

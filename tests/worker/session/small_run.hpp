@@ -38,13 +38,13 @@ class SmallRun {
 
   explicit SmallRun(const Options& options)
       : folder_(options.folder.empty() ? scratch_.path() : options.folder),
-        order{.file = write(folder_, options),
-              .store = (folder_ / "store").string(),
-              .set = options.set,
-              .progress = "quiet"},
-        sweep(load_sweep({.file = order.file, .set = order.set})),
+        command{.file = write(folder_, options),
+                .store = (folder_ / "store").string(),
+                .set = options.set,
+                .progress = "quiet"},
+        sweep(load_sweep({.file = command.file, .set = command.set})),
         store(planned()),
-        run(order, sweep, store, *world_, 0, 1, watchdog) {}
+        run(command, sweep, store, *world_, 0, 1, watchdog) {}
 
   SmallRun() : SmallRun(Options{}) {}
 
@@ -101,13 +101,13 @@ parameters:
     return file.string();
   }
   Store planned() const {
-    Store out = Store::open_or_create(order.store);
+    Store out = Store::open_or_create(command.store);
     publish_plan(out, sweep);
     return out;
   }
 
  public:
-  RunOrder order;
+  RunCommand command;
   Sweep sweep;
   Store store;
   Watchdog watchdog;

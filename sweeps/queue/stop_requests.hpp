@@ -8,13 +8,13 @@
 
 namespace depthgrid {
 
-/// The orders to stop cells of one job, as its owner sees them.
-class StopOrders {
+/// The requests to stop cells of one job, as its owner sees them.
+class StopRequests {
  public:
   /// @param store  outlives this.
-  StopOrders(const Store& store, std::vector<CellId> cells);
+  StopRequests(const Store& store, std::vector<CellId> cells);
 
-  /// Cells that have an order, as indices. One stat(), unless the folder of orders has changed.
+  /// Cells that have a request, as indices. One stat(), unless the folder of requests has changed.
   std::vector<std::size_t> poll();
 
  private:

@@ -12,8 +12,8 @@ class CellConfig;
 struct CellPlan;
 
 // The protocol between the two programs: `depthgrid-worker VERB` receives one JSON object with
-// "schema": 1, and answers by its exit code and on stdout. Orders with few options are passed as an
-// argument; requests about structures and models, which may be long, on stdin.
+// "schema": 1, and answers by its exit code and on stdout. Commands with few options are passed as
+// an argument; requests about structures and models, which may be long, on stdin.
 
 /// What a worker of `depthgrid run` is there for.
 enum class RunMode : std::uint8_t {
@@ -24,7 +24,7 @@ enum class RunMode : std::uint8_t {
 };
 
 /// `depthgrid run`.
-struct RunOrder {
+struct RunCommand {
   std::string file;   // sweep file
   std::string store;  // its directory
   std::vector<std::string> set;
@@ -51,7 +51,7 @@ struct CellChoice {
 };
 
 /// `depthgrid bench`.
-struct BenchOrder {
+struct BenchCommand {
   std::string what = "step";  // or "optimiser", "journal", "decode", "kernels"
   std::string family = "time_indexed";
   std::int64_t cells = 1;
@@ -67,7 +67,7 @@ struct BenchOrder {
 };
 
 /// `depthgrid export`.
-struct ExportOrder {
+struct ExportCommand {
   CellChoice from;
   std::string layout = "native";  // or hf-gpt2
   std::string out;
@@ -75,7 +75,7 @@ struct ExportOrder {
 };
 
 /// `depthgrid eval`.
-struct EvalOrder {
+struct EvalCommand {
   CellChoice from;
   std::string data{};           // a named corpus or a text file; empty = the cell's own
   std::string split = "valid";  // of a corpus
@@ -87,7 +87,7 @@ struct EvalOrder {
 };
 
 /// `depthgrid probe`.
-struct ProbeOrder {
+struct ProbeCommand {
   std::string store;                     // its folder
   std::vector<std::string> cells;        // ids
   std::vector<std::string> probes{};     // names; empty = those whose schedule is on
@@ -98,7 +98,7 @@ struct ProbeOrder {
 };
 
 /// `depthgrid generate`.
-struct GenerateOrder {
+struct GenerateCommand {
   CellChoice from;
   std::string prompt;
   std::int64_t tokens = 100;
@@ -111,22 +111,22 @@ struct GenerateOrder {
 };
 
 /// `depthgrid report --include tokens`: on which texts probes measure a cell.
-struct TokensOrder {
+struct TokensCommand {
   std::string store;           // its folder
   std::string cell;            // id
   std::int64_t sequences = 1;  // the first ones of the probe set
 };
 
-/// Leaf resources.hang as RunOrder::hang.
+/// Leaf resources.hang as RunCommand::hang.
 double hang_of(const CellConfig& run);
 
 /// The JSON argument. @throws UserError (BadData) if a prompt is not UTF-8.
-template <typename Order>
-std::string order_text(const Order& order);
+template <typename Command>
+std::string command_json(const Command& command);
 
-/// @throws Error naming what is wrong if the text is not such an order.
-template <typename Order>
-Order parse_order(std::string_view json);
+/// @throws Error naming what is wrong if the text is not such a command.
+template <typename Command>
+Command parse_command(std::string_view json);
 
 /// The first cell of each structure, in their order; pointers into `cells`.
 std::vector<const CellPlan*> first_of_each_structure(const std::vector<CellPlan>& cells);

@@ -1,4 +1,4 @@
-#include "sweeps/orders/sweep_of_model.hpp"
+#include "sweeps/protocol/sweep_of_model.hpp"
 
 #include <filesystem>
 #include <string_view>

@@ -15,7 +15,7 @@ namespace depthgrid {
 std::vector<const CellPlan*> audited_cells(const std::vector<CellPlan>& cells,
                                            const CellPlan& first);
 
-/// The order of `depthgrid audit`: {"schema": 1, "fresh": false, "structures": [{"structure",
+/// The command of `depthgrid audit`: {"schema": 1, "fresh": false, "structures": [{"structure",
 /// "config", "others"}]}; "others": configurations of audited_cells() besides the first.
 std::string audit_request(const std::vector<CellPlan>& cells, bool fresh);
 

@@ -1,4 +1,4 @@
-#include "sweeps/orders/orders.hpp"
+#include "sweeps/protocol/commands.hpp"
 
 #include <array>
 #include <set>
@@ -31,117 +31,117 @@ static void to_json(Json& json, RunMode mode) {
 static void from_json(const Json& json, RunMode& mode) {
   const std::string word = json;
   const auto known = enum_of<RunMode>(kModes, word);
-  if (!known) throw Error("order: unknown mode " + word);
+  if (!known) throw Error("command: unknown mode " + word);
   mode = *known;
 }
 
-// The members of each order, as they follow each other in the text.
+// The members of each command, as they follow each other in the text.
 
 static constexpr auto members(const CellChoice*) {
   using O = CellChoice;
   return json_members("store", &O::store, "cell", &O::cell, "at", &O::at);
 }
 
-static constexpr auto members(const RunOrder*) {
-  using O = RunOrder;
+static constexpr auto members(const RunCommand*) {
+  using O = RunCommand;
   return json_members("file", &O::file, "store", &O::store, "set", &O::set, "yes", &O::yes,
                       "progress", &O::progress, "only", &O::only, "rerun", &O::rerun, "mode",
                       &O::mode, "cells", &O::cells, "board", &O::channel, "hang", &O::hang,
                       "shared_group", &O::shared_group);
 }
 
-static constexpr auto members(const BenchOrder*) {
-  using O = BenchOrder;
+static constexpr auto members(const BenchCommand*) {
+  using O = BenchCommand;
   return json_members("what", &O::what, "family", &O::family, "cells", &O::cells, "parameters",
                       &O::parameters, "steps", &O::steps, "dump", &O::dump, "set", &O::set, "json",
                       &O::json, "from", &O::from, "only", &O::only, "device", &O::device,
                       "launches", &O::launches);
 }
 
-static constexpr auto members(const ExportOrder*) {
-  using O = ExportOrder;
+static constexpr auto members(const ExportCommand*) {
+  using O = ExportCommand;
   return json_members("from", &O::from, "layout", &O::layout, "out", &O::out, "json", &O::json);
 }
 
-static constexpr auto members(const EvalOrder*) {
-  using O = EvalOrder;
+static constexpr auto members(const EvalCommand*) {
+  using O = EvalCommand;
   return json_members("from", &O::from, "data", &O::data, "split", &O::split, "windows",
                       &O::windows, "by_position", &O::by_position, "json", &O::json, "modes",
                       &O::modes, "deciders", &O::deciders);
 }
 
-static constexpr auto members(const ProbeOrder*) {
-  using O = ProbeOrder;
+static constexpr auto members(const ProbeCommand*) {
+  using O = ProbeCommand;
   return json_members("store", &O::store, "cells", &O::cells, "probes", &O::probes, "at", &O::at,
                       "set", &O::set, "command", &O::command, "json", &O::json);
 }
 
-static constexpr auto members(const GenerateOrder*) {
-  using O = GenerateOrder;
+static constexpr auto members(const GenerateCommand*) {
+  using O = GenerateCommand;
   return json_members("from", &O::from, "prompt", &O::prompt, "tokens", &O::tokens, "temperature",
                       &O::temperature, "top_k", &O::top_k, "top_p", &O::top_p, "seed", &O::seed,
                       "control", &O::control, "json", &O::json);
 }
 
-static constexpr auto members(const TokensOrder*) {
-  using O = TokensOrder;
+static constexpr auto members(const TokensCommand*) {
+  using O = TokensCommand;
   return json_members("store", &O::store, "cell", &O::cell, "sequences", &O::sequences);
 }
 
-template <typename Order>
-concept HasMembers = requires(const Order* order) { members(order); };
+template <typename Command>
+concept HasMembers = requires(const Command* command) { members(command); };
 
-template <HasMembers Order>
-static void to_json(Json& json, const Order& order) {
-  put_members(json, order, members(&order));
+template <HasMembers Command>
+static void to_json(Json& json, const Command& command) {
+  put_members(json, command, members(&command));
 }
 
-template <HasMembers Order>
-static void from_json(const Json& json, Order& order) {
-  take_members(json, order, members(&order));
+template <HasMembers Command>
+static void from_json(const Json& json, Command& command) {
+  take_members(json, command, members(&command));
 }
 
-template <typename Order>
-std::string order_text(const Order& order) {
+template <typename Command>
+std::string command_json(const Command& command) {
   Json json = {{"schema", 1}};
-  to_json(json, order);
+  to_json(json, command);
   try {
     return strict_json_text(json);
   } catch (const nlohmann::json::type_error&) {
-    if constexpr (std::is_same_v<Order, GenerateOrder>) {
+    if constexpr (std::is_same_v<Command, GenerateCommand>) {
       throw UserError(ExitCode::BadData, "--prompt is not UTF-8");
     }
     throw;
   }
 }
 
-template <typename Order>
-Order parse_order(std::string_view text) {
+template <typename Command>
+Command parse_command(std::string_view text) {
   try {
     const Json json = parse_ordered_json(text);
     if (json.at("schema") != 1) {
-      throw Error("order: unknown schema; are both programs from the same build?");
+      throw Error("command: unknown schema; are both programs from the same build?");
     }
-    return json.get<Order>();
+    return json.get<Command>();
   } catch (const nlohmann::json::exception& e) {
-    throw Error(std::string("order: ") + e.what());
+    throw Error(std::string("command: ") + e.what());
   }
 }
 
-template std::string order_text(const RunOrder&);
-template RunOrder parse_order(std::string_view);
-template std::string order_text(const BenchOrder&);
-template BenchOrder parse_order(std::string_view);
-template std::string order_text(const ExportOrder&);
-template ExportOrder parse_order(std::string_view);
-template std::string order_text(const EvalOrder&);
-template EvalOrder parse_order(std::string_view);
-template std::string order_text(const ProbeOrder&);
-template ProbeOrder parse_order(std::string_view);
-template std::string order_text(const GenerateOrder&);
-template GenerateOrder parse_order(std::string_view);
-template std::string order_text(const TokensOrder&);
-template TokensOrder parse_order(std::string_view);
+template std::string command_json(const RunCommand&);
+template RunCommand parse_command(std::string_view);
+template std::string command_json(const BenchCommand&);
+template BenchCommand parse_command(std::string_view);
+template std::string command_json(const ExportCommand&);
+template ExportCommand parse_command(std::string_view);
+template std::string command_json(const EvalCommand&);
+template EvalCommand parse_command(std::string_view);
+template std::string command_json(const ProbeCommand&);
+template ProbeCommand parse_command(std::string_view);
+template std::string command_json(const GenerateCommand&);
+template GenerateCommand parse_command(std::string_view);
+template std::string command_json(const TokensCommand&);
+template TokensCommand parse_command(std::string_view);
 
 std::vector<const CellPlan*> first_of_each_structure(const std::vector<CellPlan>& cells) {
   std::vector<const CellPlan*> out;

@@ -1,8 +1,8 @@
-#include "sweeps/queue/stop_orders.hpp"
+#include "sweeps/queue/stop_requests.hpp"
 
 #include <utility>
 
-#include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/queue/cell_requests.hpp"
 
 namespace depthgrid {
 namespace {
@@ -12,11 +12,11 @@ constexpr int kPollsAfterChange = 4;
 
 }  // namespace
 
-StopOrders::StopOrders(const Store& store, std::vector<CellId> cells)
+StopRequests::StopRequests(const Store& store, std::vector<CellId> cells)
     : store_(store), cells_(std::move(cells)) {}
 
-std::vector<std::size_t> StopOrders::poll() {
-  const auto [about, absent] = store_.fs().facts(store_.orders_dir(), Links::Follow);
+std::vector<std::size_t> StopRequests::poll() {
+  const auto [about, absent] = store_.fs().facts(store_.requests_dir(), Links::Follow);
   if (absent != 0) {
     changed_ = {};
     return {};
@@ -29,7 +29,7 @@ std::vector<std::size_t> StopOrders::poll() {
   if (polls_left_ == 0) return out;
   --polls_left_;
   for (std::size_t i = 0; i < cells_.size(); ++i) {
-    if (stop_ordered(store_, cells_[i])) out.push_back(i);
+    if (cell_stop_requested(store_, cells_[i])) out.push_back(i);
   }
   return out;
 }

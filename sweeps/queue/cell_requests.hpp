@@ -40,14 +40,14 @@ std::string failure_class(const Store& store, const CellId& id);
 /// Generation of the newest failure report of each cell of a sweep; 0 = none.
 std::vector<std::int64_t> failure_generations(const Store& store, const Sweep& sweep);
 
-/// Publishes that a cell is cancelled, and removes the order. The caller holds this generation.
+/// Publishes that a cell is cancelled, and removes the request. The caller holds this generation.
 /// @throws StorageError
 void publish_cancelled(const Store& store, const CellId& id, std::int64_t generation,
                        const Clock& clock = real_clock());
 
 /// Whether somebody has asked that the cell stop. One stat().
-bool stop_ordered(const Store& store, const CellId& id);
-/// Removes that order, if there is one.
+bool cell_stop_requested(const Store& store, const CellId& id);
+/// Removes that request, if there is one.
 void forget_stop(const Store& store, const CellId& id) noexcept;
 
 enum class CancelOutcome : std::uint8_t {
@@ -63,7 +63,7 @@ enum class RetryOutcome : std::uint8_t {
   NotFailed,  // it has a result, or is pending anyway
   InUse       // a process has it
 };
-/// Makes a cell that has failed or was cancelled pending. An order to stop it goes, too.
+/// Makes a cell that has failed or was cancelled pending. A request to stop it goes, too.
 RetryOutcome retry_cell(const Store& store, const CellId& id, LeaseKeeper& leases);
 
 }  // namespace depthgrid

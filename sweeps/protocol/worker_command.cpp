@@ -1,4 +1,4 @@
-#include "sweeps/orders/worker_command.hpp"
+#include "sweeps/protocol/worker_command.hpp"
 
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 
 namespace depthgrid {
 
-std::vector<std::string> worker_command(const std::string& verb, const std::string& order) {
+std::vector<std::string> worker_command(const std::string& verb, const std::string& json) {
   const std::string worker = program_beside("depthgrid-worker").string();
   if (access(worker.c_str(), X_OK) != 0) {
     throw UserError(ExitCode::BadConfig,
@@ -16,7 +16,7 @@ std::vector<std::string> worker_command(const std::string& verb, const std::stri
                         "build both programs, or copy both");
   }
   std::vector<std::string> command = {worker, verb};
-  if (!order.empty()) command.push_back(order);
+  if (!json.empty()) command.push_back(json);
   return command;
 }
 

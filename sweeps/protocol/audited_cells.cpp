@@ -1,4 +1,4 @@
-#include "sweeps/orders/audited_cells.hpp"
+#include "sweeps/protocol/audited_cells.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -7,7 +7,7 @@
 
 #include "core/base/json_text.hpp"
 #include "core/config/schema.hpp"
-#include "sweeps/orders/orders.hpp"
+#include "sweeps/protocol/commands.hpp"
 
 namespace depthgrid {
 namespace {

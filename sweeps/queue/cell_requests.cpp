@@ -1,4 +1,4 @@
-#include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/queue/cell_requests.hpp"
 
 #include <filesystem>
 #include <string>
@@ -78,12 +78,12 @@ void publish_cancelled(const Store& store, const CellId& id, std::int64_t genera
   forget_stop(store, id);
 }
 
-bool stop_ordered(const Store& store, const CellId& id) {
-  return something_at(store.stop_order(id), store.fs());
+bool cell_stop_requested(const Store& store, const CellId& id) {
+  return something_at(store.stop_request(id), store.fs());
 }
 
 void forget_stop(const Store& store, const CellId& id) noexcept {
-  store.fs().remove(store.stop_order(id));  // else gc removes it later
+  store.fs().remove(store.stop_request(id));  // else gc removes it later
 }
 
 CancelOutcome cancel_cell(const Store& store, const CellId& id, LeaseKeeper& leases,
@@ -93,10 +93,11 @@ CancelOutcome cancel_cell(const Store& store, const CellId& id, LeaseKeeper& lea
     return CancelOutcome::Ended;
   }
   if (const auto done = cancel_free(store, id, leases, clock)) return *done;
-  make_folders(store.orders_dir(), store.fs());
-  const nlohmann::json order = {{"schema", 1}, {"cell", id}, {"time", iso_utc(clock.unix_time())}};
-  publish_once(store.stop_order(id), json_text(order) + "\n", store.fs());
-  // Its owner may have let go before it could see the order.
+  make_folders(store.requests_dir(), store.fs());
+  const nlohmann::json request = {
+      {"schema", 1}, {"cell", id}, {"time", iso_utc(clock.unix_time())}};
+  publish_once(store.stop_request(id), json_text(request) + "\n", store.fs());
+  // Its owner may have let go before it could see the request.
   return cancel_free(store, id, leases, clock).value_or(CancelOutcome::Asked);
 }
 

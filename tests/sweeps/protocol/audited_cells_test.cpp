@@ -1,4 +1,4 @@
-#include "sweeps/orders/audited_cells.hpp"
+#include "sweeps/protocol/audited_cells.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-#include "sweeps/queue/cell_orders.hpp"
+#include "sweeps/queue/cell_requests.hpp"
 
 #include <filesystem>
 
@@ -7,17 +7,17 @@
 #include "storage/cells/cell_state.hpp"
 #include "storage/files/lease.hpp"
 #include "sweeps/queue/job_queue.hpp"
-#include "sweeps/queue/stop_orders.hpp"
+#include "sweeps/queue/stop_requests.hpp"
 #include "tests/core/config/sweep_files.hpp"
 #include "tests/storage/synthetic_sweep.hpp"
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace cell_orders_test {
+namespace cell_requests_test {
 
 using State = JobQueue::State;
 
-class CellOrders : public ::testing::Test {
+class CellRequests : public ::testing::Test {
  protected:
   const CellId& id(std::size_t row) const { return sweep_.cells[row].id; }
   CellStatus status(std::size_t row) const { return cell_outcome(store_, id(row)).state.status; }
@@ -34,7 +34,7 @@ class CellOrders : public ::testing::Test {
   LeaseKeeper leases_, others_;
 };
 
-TEST_F(CellOrders, ACancelledCellIsLeftAloneUntilSomebodyRetriesIt) {
+TEST_F(CellRequests, ACancelledCellIsLeftAloneUntilSomebodyRetriesIt) {
   EXPECT_EQ(cancel_cell(store_, id(0), leases_), CancelOutcome::Cancelled);
   EXPECT_TRUE(is_cancelled(store_, id(0)));
   EXPECT_EQ(status(0), CellStatus::Cancelled);
@@ -56,26 +56,26 @@ TEST_F(CellOrders, ACancelledCellIsLeftAloneUntilSomebodyRetriesIt) {
   EXPECT_EQ(claim->job.rows, std::vector<std::size_t>{0});
 }
 
-TEST_F(CellOrders, ACellThatIsHeldIsAskedAndItsOwnerHearsOfIt) {
-  StopOrders orders(store_, {id(1), id(0)});
-  EXPECT_TRUE(orders.poll().empty());
+TEST_F(CellRequests, ACellThatIsHeldIsAskedAndItsOwnerHearsOfIt) {
+  StopRequests requests(store_, {id(1), id(0)});
+  EXPECT_TRUE(requests.poll().empty());
   std::optional<Claim> claim;
   JobQueue jobs = queue({0});
   ASSERT_EQ(jobs.next(claim), State::Claimed);
 
   EXPECT_EQ(cancel_cell(store_, id(0), others_), CancelOutcome::Asked);
   EXPECT_EQ(status(0), CellStatus::Running);
-  EXPECT_EQ(orders.poll(), std::vector<std::size_t>{1});
+  EXPECT_EQ(requests.poll(), std::vector<std::size_t>{1});
   publish_cancelled(store_, id(0), claim->cells[0].lease.generation());
   claim.reset();
 
-  EXPECT_TRUE(orders.poll().empty());
-  EXPECT_FALSE(stop_ordered(store_, id(0)));
+  EXPECT_TRUE(requests.poll().empty());
+  EXPECT_FALSE(cell_stop_requested(store_, id(0)));
   EXPECT_EQ(status(0), CellStatus::Cancelled);
   EXPECT_EQ(jobs.next(claim), State::Finished);
 }
 
-TEST_F(CellOrders, AnOrderThatItsOwnerHasNotSeenHoldsForTheNextOne) {
+TEST_F(CellRequests, ARequestThatItsOwnerHasNotSeenHoldsForTheNextOne) {
   auto lease = others_.try_acquire(store_.cell_dir(id(0)));
   ASSERT_EQ(cancel_cell(store_, id(0), leases_), CancelOutcome::Asked);
   lease->release();
@@ -85,10 +85,10 @@ TEST_F(CellOrders, AnOrderThatItsOwnerHasNotSeenHoldsForTheNextOne) {
   EXPECT_EQ(jobs.next(claim), State::Waiting);  // it has just learnt that nothing is left
   EXPECT_EQ(jobs.next(claim), State::Finished);
   EXPECT_EQ(status(0), CellStatus::Cancelled);
-  EXPECT_FALSE(stop_ordered(store_, id(0)));
+  EXPECT_FALSE(cell_stop_requested(store_, id(0)));
 }
 
-TEST_F(CellOrders, AClaimOfACancelledCellCarriesTheReportOn) {
+TEST_F(CellRequests, AClaimOfACancelledCellCarriesTheReportOn) {
   // A queue that looked just before the cell was cancelled, and claims it just after.
   cancel_cell(store_, id(0), others_);
   const auto lease = leases_.try_acquire(store_.cell_dir(id(0)));
@@ -96,7 +96,7 @@ TEST_F(CellOrders, AClaimOfACancelledCellCarriesTheReportOn) {
   EXPECT_FALSE(is_cancelled(store_, id(0)));  // the claim of somebody else would be a retry
 }
 
-TEST_F(CellOrders, WhatHasAResultIsNeitherCancelledNorTriedAgain) {
+TEST_F(CellRequests, WhatHasAResultIsNeitherCancelledNorTriedAgain) {
   finish_cell(store_, plan_, 0, 5);
   EXPECT_EQ(cancel_cell(store_, id(0), leases_), CancelOutcome::Ended);
   EXPECT_EQ(retry_cell(store_, id(0), leases_), RetryOutcome::NotFailed);
@@ -104,7 +104,7 @@ TEST_F(CellOrders, WhatHasAResultIsNeitherCancelledNorTriedAgain) {
   EXPECT_FALSE(is_cancelled(store_, id(0)));
 }
 
-TEST_F(CellOrders, AFailedCellIsPendingAfterRetryAndOneThatIsHeldIsNotTouched) {
+TEST_F(CellRequests, AFailedCellIsPendingAfterRetryAndOneThatIsHeldIsNotTouched) {
   {
     const auto lease = leases_.try_acquire(store_.cell_dir(id(0)));
     store_.publish_failure(id(0), lease->generation(), CellStatus::Oom, R"({"class": "oom"})");
@@ -117,7 +117,7 @@ TEST_F(CellOrders, AFailedCellIsPendingAfterRetryAndOneThatIsHeldIsNotTouched) {
   EXPECT_EQ(failure_class(store_, id(0)), "oom");  // logs go on showing it
 }
 
-TEST(OrdersAboutSources, CellsThatStartFromACancelledOneFailInsteadOfWaiting) {
+TEST(RequestsAboutSources, CellsThatStartFromACancelledOneFailInsteadOfWaiting) {
   const SweepFiles files;
   const Sweep sweep = files.load(kPhases);
   const TemporaryFolder folder;
@@ -135,5 +135,5 @@ TEST(OrdersAboutSources, CellsThatStartFromACancelledOneFailInsteadOfWaiting) {
   EXPECT_EQ(permit.ask(dependent, why), StartPermit::Answer::Wait);
 }
 
-}  // namespace cell_orders_test
+}  // namespace cell_requests_test
 }  // namespace depthgrid
