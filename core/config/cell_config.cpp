@@ -141,7 +141,7 @@ CellConfig make_config(const ValueMap& leaves) {
     }
   }
   diagnostics.throw_if_failed();
-  resolver.settle(slots, place, false);
+  resolver.finalise(slots, place, false);
   resolver.finish(slots);
   diagnostics.throw_if_failed();
   return CellConfig(base_of(pool, slots), {});

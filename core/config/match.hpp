@@ -47,7 +47,7 @@ struct MatchCandidate {
 /// An arm whose width is yet to be found.
 class MatchGoal {
  public:
-  /// @param slots  the arm as written, settled. @param leaf  row of the free leaf.
+  /// @param slots  the arm as written, resolved. @param leaf  row of the free leaf.
   /// @param open   arm, reference, leaf, matched quantity and tolerance.
   /// @param where  the rule in the file.
   MatchGoal(MatchedWidth open, MatchCandidate reference, std::shared_ptr<const Slots> slots,

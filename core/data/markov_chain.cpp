@@ -17,7 +17,7 @@ constexpr std::int64_t kMaxStates = 65536;
 constexpr std::int64_t kMaxEntries = std::int64_t{1} << 24U;  // 128 MiB of probabilities
 constexpr std::int64_t kMaxEliminated = 2048;                 // states; the work grows as its cube
 constexpr double kMaxIterated = 2e9;                          // multiplications
-constexpr double kSettled = 1e-14;                            // change of pi in one iteration
+constexpr double kConverged = 1e-14;                          // change of pi in one iteration
 
 /// Logarithm of a gamma variate; the variate itself would underflow for small shapes.
 /// Source: Marsaglia & Tsang (2000), ACM Trans. Math. Softw. 26, 363; shapes below 1: section 6.
@@ -151,7 +151,7 @@ void MarkovChain::iterate() {
       change += std::abs(next[s] - stationary_[s]);
     }
     stationary_.swap(next);
-    if (change < kSettled) return;
+    if (change < kConverged) return;
   }
   falls_apart();
 }

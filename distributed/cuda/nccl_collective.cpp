@@ -49,14 +49,14 @@ struct NcclTraits {
 using NcclComm = UniqueHandle<NcclTraits>;
 
 /// Waits until the last call of a non-blocking communicator has taken effect.
-void settle(NcclComm& comm, const char* call, Clock::time_point deadline) {
+void finish_call(NcclComm& comm, const char* call, Clock::time_point deadline) {
   ncclResult_t state = ncclInProgress;
-  const bool settled = poll_until(deadline, [&] {
+  const bool finished = poll_until(deadline, [&] {
     check(ncclCommGetAsyncError(comm.get(), &state), "ncclCommGetAsyncError");
     check(state, call);
     return state != ncclInProgress;
   });
-  if (settled) return;
+  if (finished) return;
   comm.reset();  // aborts the group
   throw BackendError("NCCL", call, state, "timeout");
 }
@@ -73,7 +73,7 @@ NcclComm connect(Collective& bootstrap, std::chrono::milliseconds timeout) {
   check(ncclCommInitRankConfig(&raw, bootstrap.size(), *id, bootstrap.rank(), &config),
         "ncclCommInitRankConfig");
   NcclComm comm(raw);
-  settle(comm, "ncclCommInitRankConfig", Clock::now() + timeout);
+  finish_call(comm, "ncclCommInitRankConfig", Clock::now() + timeout);
   return comm;
 }
 
@@ -156,7 +156,7 @@ class NcclCollective final : public Collective {
   std::unique_ptr<Collective> split(int color, int key) override {
     ncclComm_t raw = nullptr;
     check(ncclCommSplit(comm_.get(), color, key, &raw, nullptr), "ncclCommSplit");
-    settle(comm_, "ncclCommSplit", Clock::now() + timeout_);
+    finish_call(comm_, "ncclCommSplit", Clock::now() + timeout_);
     return std::make_unique<NcclCollective>(NcclComm(raw), timeout_);
   }
 
@@ -194,7 +194,7 @@ class NcclCollective final : public Collective {
   /// A non-blocking communicator may return "in progress" from the enqueueing call itself.
   void queued(ncclResult_t code, const char* call) {
     check(code, call);
-    if (code == ncclInProgress) settle(comm_, call, Clock::now() + timeout_);
+    if (code == ncclInProgress) finish_call(comm_, call, Clock::now() + timeout_);
   }
 
   NcclComm comm_;

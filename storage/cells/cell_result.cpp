@@ -92,9 +92,9 @@ ResultState ResultChecks::state(const fs::path& file, const CellId& id) {
                                         : result_state(file, id, disk_);
   const std::lock_guard lock(mutex_);
   // Times of files are coarse: one that was just written may be replaced without showing it.
-  constexpr double kSettled = 2;  // s
-  const bool settled = unix_time() - unix_seconds(before.changed) > kSettled;
-  if (out.kind == ResultState::Kind::Sound && settled) sound_[id] = before;
+  constexpr double kUnchanged = 2;  // s
+  const bool unchanged = unix_time() - unix_seconds(before.changed) > kUnchanged;
+  if (out.kind == ResultState::Kind::Sound && unchanged) sound_[id] = before;
   return out;
 }
 

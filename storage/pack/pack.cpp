@@ -395,7 +395,7 @@ PackReport pack(const Store& store) {
     out.written = true;
     // While we wrote, another process may have packed a newer view, which ours has replaced. Each
     // checks again after writing, so the last one to write leaves nothing out.
-    if (settled_digest(store, plan) == sources.settled) break;
+    if (finalised_digest(store, plan) == sources.finalised) break;
   }
   return out;
 }

@@ -225,14 +225,14 @@ struct CellsView {
   std::vector<CellOutcome> cells;
   std::vector<std::string> probe_records;  // probe_records_digest() of each
   std::vector<std::vector<StateFile>> states;
-  std::string digest, settled;  // as PackSources says
+  std::string digest, finalised;  // as PackSources says
 };
 
 CellsView view_of(const Store& store, const StoredPlan& plan) {
   CellsView out;
   // Another plan gives cells other names or leaves, though nothing was trained.
   std::string all = plan.generation > 1 ? "plan " + std::to_string(plan.generation) + "\n" : "";
-  std::string settled = all;
+  std::string finalised = all;
   for (const StoredCell& cell : plan.cells) {
     const CellOutcome& found = out.cells.emplace_back(cell_outcome(store, cell.id));
     const CellStatus status = found.state.status;
@@ -245,10 +245,10 @@ CellsView view_of(const Store& store, const StoredPlan& plan) {
                                                fingerprint(store.cell_path(cell.id), store.fs())) +
                              probe_records + states_digest(out.states.back()) + "\n";
     all += line;
-    settled += !found.seal && status == CellStatus::Running ? cell.id + "\n" : line;
+    finalised += !found.seal && status == CellStatus::Running ? cell.id + "\n" : line;
   }
   out.digest = hex(sha256(all));
-  out.settled = hex(sha256(settled));
+  out.finalised = hex(sha256(finalised));
   return out;
 }
 
@@ -270,7 +270,7 @@ PackSources gather_sources(const Store& store, const StoredPlan& plan) {
   }
   CellsView view = view_of(store, plan);
   out.digest = view.digest;
-  out.settled = view.settled;
+  out.finalised = view.finalised;
   out.states = std::move(view.states);
   out.probe_leaves = probe_leaves_digest(plan);
   out.cells.resize(plan.cells.size());
@@ -341,8 +341,8 @@ PackSources gather_sources(const Store& store, const StoredPlan& plan) {
   return out;
 }
 
-std::string settled_digest(const Store& store, const StoredPlan& plan) {
-  return view_of(store, plan).settled;
+std::string finalised_digest(const Store& store, const StoredPlan& plan) {
+  return view_of(store, plan).finalised;
 }
 
 ColumnTable read_series(const Store& store, const StoredCell& cell) {

@@ -36,7 +36,7 @@ struct PackSources {
   std::optional<TableReader> previous;         // previous packed file, if valid and of this plan
   /// Changes when anything that goes into the packed file does.
   std::string digest;
-  std::string settled;           // settled_digest() of the same view
+  std::string finalised;         // finalised_digest() of the same view
   std::string probe_leaves;      // probe_leaves_digest() of the plan
   std::string library_versions;  // of a cell file
   std::vector<std::string> problems;
@@ -52,7 +52,7 @@ PackSources gather_sources(const Store& store, const StoredPlan& plan);
 
 /// Changes when a cell gets a result or another state, and with the records of cells that are not
 /// running. Records of running cells do not count: they change all the time.
-std::string settled_digest(const Store& store, const StoredPlan& plan);
+std::string finalised_digest(const Store& store, const StoredPlan& plan);
 
 /// The series of a result, as stored bytes. gather_sources() has verified its seal.
 ColumnTable read_series(const Store& store, const StoredCell& cell);

@@ -33,7 +33,7 @@ namespace depthgrid {
 // Conditions:
 // - The differences of one seed are normal, jointly so over the contrasts; seeds are independent
 //   and those of both stages trained alike.
-// - No optional stopping: n is settled once, from stage one. Adding seeds until the interval is
+// - No optional stopping: n is fixed once, from stage one. Adding seeds until the interval is
 //   narrow enough stops where s is too small by chance and covers less than it says (Ray 1957),
 //   which only vanishes as W → 0 (Chow & Robbins 1965).
 // - W does not depend on what stage one shows. One in per cent of the baseline's mean does, a

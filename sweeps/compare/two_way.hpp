@@ -72,23 +72,23 @@ inline constexpr std::size_t kExactSubsets = std::size_t{1} << 20U;
 /// The complete sub-grid of most cells; of equals the one with more seeds, then with more levels
 /// of A, then the first in a fixed order.
 ///
-/// Exact by enumeration of the subsets of the two smaller sides, which settle the third (if that is
-/// at most 64 long; about 10 ms at 2^20 subsets). Else greedy: drops the level or seed with the
+/// Exact by enumeration of the subsets of the two smaller sides, which determine the third (if that
+/// is at most 64 long; about 10 ms at 2^20 subsets). Else greedy: drops the level or seed with the
 /// largest share of missing cells until none is missing, then takes back what is complete.
 /// @param present  whether a cell is there. @throws Error as above.
 CompleteSubGrid complete_sub_grid(const BlockGrid<char>& present, SubGridMinimum minimum = {});
 
 /// A trend over the levels of one ordered factor.
 ///
-/// `slope`: per seed, the least-squares slope of its values over `scores`, Σ (x − x̄) y / Σ (x − x̄)²
-/// (metric per unit of score); then t over the seeds. Page's L = Σ_j j R_j with R_j the sum over
-/// seeds of the rank (mid-ranks for ties) of level j within its seed: it needs no equal steps and
-/// no normal errors. p_rising tests that values rise with the level; p = min(1, 2 · smaller one).
-/// Exact without ties for up to 8 levels and 50 seeds (the smallest one-sided p is 1 / k!^n: k = 3
-/// levels and n = 3 seeds give .0046); else normal, mean n k (k + 1)² / 4, variance n k² (k + 1)²
-/// (k − 1) / 144, without a correction for ties (which makes p too large). L and z need two levels
-/// and a seed, a p two seeds; all is NaN if a value is not finite. Source: Page, J. Am. Stat.
-/// Assoc. 58 (1963). SciPy: page_trend_test.
+/// `slope`: per seed, the least-squares slope of its values over `scores`, Σ (x − x̄) y / Σ (x −
+/// x̄)² (metric per unit of score); then t over the seeds. Page's L = Σ_j j R_j with R_j the sum
+/// over seeds of the rank (mid-ranks for ties) of level j within its seed: it needs no equal steps
+/// and no normal errors. p_rising tests that values rise with the level; p = min(1, 2 · smaller
+/// one). Exact without ties for up to 8 levels and 50 seeds (the smallest one-sided p is 1 / k!^n:
+/// k = 3 levels and n = 3 seeds give .0046); else normal, mean n k (k + 1)² / 4, variance n k² (k +
+/// 1)² (k − 1) / 144, without a correction for ties (which makes p too large). L and z need two
+/// levels and a seed, a p two seeds; all is NaN if a value is not finite. Source: Page, J. Am.
+/// Stat. Assoc. 58 (1963). SciPy: page_trend_test.
 struct MonotoneTrend {
   PairedContrast slope;
   double page_l = kNaN, z = kNaN;

@@ -20,9 +20,9 @@
 namespace depthgrid {
 namespace {
 
-/// The free cells of a partly held job must stay the same for ttl/kSettleParts. Heartbeats of one
+/// The free cells of a partly held job must stay the same for ttl/kWaitParts. Heartbeats of one
 /// owner, and so the ends of its leases, lie up to ttl/9 apart.
-constexpr int kSettleParts = 4;
+constexpr int kWaitParts = 4;
 
 /// A checkpoint written before the layout of the model changed is useless.
 bool fits(const LoadedCheckpoint& state, std::int64_t parameters) {
@@ -290,8 +290,8 @@ JobQueue::State JobQueue::next(std::optional<Claim>& claim) {
   }
   offered_ = std::move(offered);
   for (const auto& [free, since] : offered_) {
-    const auto settled = leases_.ttl() / kSettleParts;
-    if (leases_.now() - since >= settled && take(free)) return pop_ready();
+    const auto wait = leases_.ttl() / kWaitParts;
+    if (leases_.now() - since >= wait && take(free)) return pop_ready();
   }
   return waiting ? State::Waiting : State::Finished;
 }

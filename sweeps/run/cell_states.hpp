@@ -9,7 +9,7 @@
 
 namespace depthgrid {
 
-/// The cells of a sweep as one supervisor knows them: what is settled stays settled.
+/// The cells of a sweep as one supervisor knows them: what is finalised stays finalised.
 class CellStates {
  public:
   /// Both outlive this.
@@ -18,14 +18,14 @@ class CellStates {
   bool done(std::size_t row) const;
   bool cancelled(std::size_t row) const;
   /// It has a result, is cancelled, or has failed since this was made.
-  bool settled(std::size_t row);
+  bool finalised(std::size_t row);
   /// Step of its newest checkpoint; 0 = none.
   std::int64_t checkpoint(std::size_t row) const;
 
  private:
   const Sweep& sweep_;
   const Store& store_;
-  std::vector<bool> settled_;
+  std::vector<bool> finalised_;
   std::vector<std::int64_t> failed_before_;
 };
 

@@ -29,13 +29,13 @@ std::vector<JobNeeds> LaunchQueue::needs_of(const std::vector<LaunchPlan>& launc
   return out;
 }
 
-bool LaunchQueue::settled(std::size_t index) const {
+bool LaunchQueue::finalised(std::size_t index) const {
   return std::ranges::all_of(launches_[index].rows,
-                             [&](std::size_t row) { return backend_.settled(row); });
+                             [&](std::size_t row) { return backend_.finalised(row); });
 }
 
 bool LaunchQueue::over_if_settled(std::size_t index) {
-  if (!settled(index)) return false;
+  if (!finalised(index)) return false;
   ready_.done(index);
   const auto done = [&](std::size_t row) { return backend_.done(row); };
   if (!std::ranges::all_of(launches_[index].rows, done)) without_result_.insert(index);
@@ -62,7 +62,7 @@ void LaunchQueue::review(std::size_t index) {
   if (ready_.is_taken(index)) return;
   if (!ready_.is_done(index)) {
     over_if_settled(index);
-  } else if (without_result_.contains(index) && !settled(index)) {
+  } else if (without_result_.contains(index) && !finalised(index)) {
     without_result_.erase(index);
     ready_.reopen(index);
   }

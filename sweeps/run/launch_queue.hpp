@@ -50,7 +50,7 @@ class LaunchQueue {
   const LaunchPlan* left_beyond(std::int64_t slots) const;
 
  private:
-  bool settled(std::size_t index) const;
+  bool finalised(std::size_t index) const;
   std::vector<JobNeeds> needs_of(const std::vector<LaunchPlan>& launches) const;
   void review(std::size_t index);
   void review_some(double now);

@@ -156,7 +156,7 @@ class SweepBackend final : public SupervisorBackend {
     return depthgrid::runs_alone(place_, ranks);
   }
 
-  bool settled(std::size_t row) override { return states_.settled(row); }
+  bool finalised(std::size_t row) override { return states_.finalised(row); }
   bool done(std::size_t row) const override { return states_.done(row); }
   std::int64_t progress(const LaunchPlan& plan) const override {
     return progress_measure(store_, plan.cells);

@@ -35,7 +35,7 @@ class SupervisorBackend {
   /// Whether a launch of so many ranks may have no other one beside it.
   virtual bool runs_alone(std::int64_t /*ranks*/) const { return false; }
 
-  virtual bool settled(std::size_t row) = 0;     // has a result, or this run's failure is reported
+  virtual bool finalised(std::size_t row) = 0;   // has a result, or this run's failure is reported
   virtual bool done(std::size_t row) const = 0;  // has a result
   /// How far the launch's cells are, as progress_measure().
   virtual std::int64_t progress(const LaunchPlan& plan) const = 0;
@@ -72,7 +72,7 @@ struct SupervisorOptions {
   std::int64_t restart = 0;  // of the task
 };
 
-/// Starts launches, watches them, starts again what failed, until every cell of them is settled.
+/// Starts launches, watches them, starts again what failed, until every cell of them is finalised.
 /// It holds no state that is not in the store: kill it, start it again, start five on one store.
 class Supervisor {
  public:

@@ -112,7 +112,7 @@ void Supervisor::note_success(const LaunchPlan& plan) {
   if (std::ranges::any_of(plan.rows, [&](std::size_t row) { return backend_.done(row); })) {
     retries_.streak().succeeded();
   } else if (std::ranges::all_of(plan.rows,
-                                 [&](std::size_t row) { return backend_.settled(row); })) {
+                                 [&](std::size_t row) { return backend_.finalised(row); })) {
     retries_.streak().failed();
   }
 }

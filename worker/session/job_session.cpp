@@ -133,7 +133,7 @@ WorkPhase JobSession::meeting() const {
   return job_.run.team.leads() ? WorkPhase::Training : WorkPhase::Waiting;
 }
 
-void JobSession::settle() {
+void JobSession::agree_on_running() {
   const InPhase meets(job_.run.watchdog, meeting());
   Collective& team = job_.run.team.group();
   share_ends(team, job_.cells);
@@ -148,7 +148,7 @@ SessionEnd JobSession::run() {
   Watchdog& watchdog = job_.run.watchdog;
   watchdog.enter(WorkPhase::Training);
   services_.begin(step_);
-  settle();
+  agree_on_running();
   // Only the first rank evaluates, so only it knows about early stops.
   const auto over = [&] {
     const InPhase meets(watchdog, meeting());
@@ -167,12 +167,12 @@ SessionEnd JobSession::run() {
     if (job_.run.fault.armed()) job_.run.fault.pass(step_, cell_ids());
     const Turn next = turn();
     if (next == Turn::Next) continue;
-    settle();
+    agree_on_running();
     job_.fused.optimizer->collect_moments();
     if (leads && (next == Turn::Stop || checkpoints_.due(step_))) save();
     if (next == Turn::Stop) return stop();
   }
-  settle();
+  agree_on_running();
   job_.fused.optimizer->collect_moments();
   return leads && !finish() ? stop() : SessionEnd::Done;
 }

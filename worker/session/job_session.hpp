@@ -49,7 +49,7 @@ class JobSession {
   Turn turn();
   WorkPhase meeting() const;
   /// Makes the team agree on the cells that go on and on their parameters.
-  void settle();
+  void agree_on_running();
   /// @return false if a signal arrived during the final evaluation.
   bool finish();
   SessionEnd stop();

@@ -66,7 +66,7 @@ Deriver::Deriver(std::shared_ptr<ValuePool> pool) : pool_(std::move(pool)) {
   }
 }
 
-void Deriver::settle(Slots& slots, std::size_t leaf, const PooledValue* derived) {
+void Deriver::derive(Slots& slots, std::size_t leaf, const PooledValue* derived) {
   slots.defaults[leaf] = derived;
   if (slots.values[leaf]->is_null()) slots.values[leaf] = derived;
 }
@@ -86,7 +86,7 @@ void Deriver::seeds(Slots& slots) const {
   const PooledValue* seed = slots.values[row.seed];
   slots.defaults[row.seed] = seed;  // the resolved seeds are the identity
   for (const std::size_t leaf : {row.model_seed, row.data_seed}) {
-    settle(slots, leaf, seed);
+    derive(slots, leaf, seed);
     slots.defaults[leaf] = zero_;
   }
 }
@@ -101,19 +101,19 @@ const PooledValue* Deriver::vocabulary(const Slots& slots) const {
 
 void Deriver::model(Slots& slots) const {
   const LeafRows& row = leaf_rows();
-  settle(slots, row.d_ff, number(4 * slots.integer(row.d_model)));
-  settle(slots, row.vocab_size, vocabulary(slots));
-  settle(slots, row.max_seq_len, slots.values[row.seq_len]);
+  derive(slots, row.d_ff, number(4 * slots.integer(row.d_model)));
+  derive(slots, row.vocab_size, vocabulary(slots));
+  derive(slots, row.max_seq_len, slots.values[row.seq_len]);
   const FamilyFacts& family = slots.family();
-  settle(slots, row.share, family.plain ? none_ : all_);
-  settle(slots, row.sublayers, family.timed ? parallel_ : sequential_);
-  settle(slots, row.positions, family.skips ? rope_ : learned_);
-  settle(slots, row.include_t, family.generated ? false_ : true_);
-  settle(slots, row.final_norm, slots.is(row.norm, "none") ? none_ : layer_norm_);
+  derive(slots, row.share, family.plain ? none_ : all_);
+  derive(slots, row.sublayers, family.timed ? parallel_ : sequential_);
+  derive(slots, row.positions, family.skips ? rope_ : learned_);
+  derive(slots, row.include_t, family.generated ? false_ : true_);
+  derive(slots, row.final_norm, slots.is(row.norm, "none") ? none_ : layer_norm_);
   if (slots.is(row.implementation, "auto")) slots.values[row.implementation] = pool_->null();
-  settle(slots, row.implementation, slots.number(row.attention_dropout) > 0 ? explicit_ : sdpa_);
+  derive(slots, row.implementation, slots.number(row.attention_dropout) > 0 ? explicit_ : sdpa_);
   const PooledValue* step = pool_->intern(1.0 / static_cast<double>(slots.integer(row.n_layers)));
-  settle(slots, row.scale, family.generated ? step : one_real_);
+  derive(slots, row.scale, family.generated ? step : one_real_);
   for (const std::size_t leaf : {row.scale, row.scale_init}) {
     if (slots.is(leaf, "1/L")) slots.values[leaf] = step;
   }
@@ -123,8 +123,8 @@ void Deriver::model(Slots& slots) const {
   // A table that is also the head gives logits of variance std² d_model: of one, if it is 1/√d.
   const bool tied = *slots.values[row.tie_embeddings]->get_if<bool>();
   const Value head(1 / std::sqrt(static_cast<double>(slots.integer(row.d_model))));
-  settle(slots, row.embedding_std, !pytorch ? small_ : tied ? pool_->intern(head) : one_real_);
-  settle(slots, row.residual_scaling, pytorch ? false_ : true_);
+  derive(slots, row.embedding_std, !pytorch ? small_ : tied ? pool_->intern(head) : one_real_);
+  derive(slots, row.residual_scaling, pytorch ? false_ : true_);
 }
 
 void Deriver::flow(Slots& slots) const {
@@ -132,31 +132,31 @@ void Deriver::flow(Slots& slots) const {
   const bool mlp = slots.is(row.field_kind, "mlp");
   const std::int64_t layers = slots.integer(row.n_layers), width = slots.integer(row.d_model);
   const std::int64_t first = layers / 3;
-  settle(slots, row.replaced_layers,
+  derive(slots, row.replaced_layers,
          pool_->intern(ValueList{first, std::max(first + 1, 2 * layers / 3)}));
-  settle(slots, row.field_hidden, number((mlp ? 2 : 4) * width));
-  settle(slots, row.field_activation, mlp ? softplus_ : gelu_);
-  settle(slots, row.time_embedding, mlp || slots.is(row.field_kind, "time_indexed") ? none_ : mlp_);
-  settle(slots, row.init_scheme, slots.family().flow ? pytorch_ : gpt2_scheme_);
-  settle(slots, row.solver_schedule, slots.family().flow ? at_both_ends_ : off_);
+  derive(slots, row.field_hidden, number((mlp ? 2 : 4) * width));
+  derive(slots, row.field_activation, mlp ? softplus_ : gelu_);
+  derive(slots, row.time_embedding, mlp || slots.is(row.field_kind, "time_indexed") ? none_ : mlp_);
+  derive(slots, row.init_scheme, slots.family().flow ? pytorch_ : gpt2_scheme_);
+  derive(slots, row.solver_schedule, slots.family().flow ? at_both_ends_ : off_);
 }
 
 void Deriver::control(Slots& slots) const {
   const LeafRows& row = leaf_rows();
   const auto* names = slots.values[row.control_names]->get_if<ValueList>();
-  settle(slots, row.control_dim, number(names == nullptr ? 1 : std::ssize(*names)));
+  derive(slots, row.control_dim, number(names == nullptr ? 1 : std::ssize(*names)));
   const bool flow = slots.family().flow;
   const bool field = flow && !slots.is(row.field_kind, "block");
-  settle(slots, row.control_sites, field ? in_flow_ : in_layers_);
-  settle(slots, row.control_injection, slots.is(row.field_kind, "mlp") ? concat_ : additive_);
+  derive(slots, row.control_sites, field ? in_flow_ : in_layers_);
+  derive(slots, row.control_injection, slots.is(row.field_kind, "mlp") ? concat_ : additive_);
   const ValueList& replaced = *slots.values[row.replaced_layers]->get_if<ValueList>();
   const bool first = flow && *replaced.front().get_if<std::int64_t>() == 0;
-  settle(slots, row.control_layers, pool_->intern(ValueList{first ? replaced.back() : Value(0)}));
+  derive(slots, row.control_layers, pool_->intern(ValueList{first ? replaced.back() : Value(0)}));
 }
 
 void Deriver::modulation(Slots& slots) const {
   const LeafRows& row = leaf_rows();
-  settle(slots, row.targets, slots.is(row.mixer, "ssm") ? attention_targets_ : all_targets_);
+  derive(slots, row.targets, slots.is(row.mixer, "ssm") ? attention_targets_ : all_targets_);
   const auto* given = slots.values[row.granularity]->get_if<ValueMap>();
   if (given == nullptr) return;
   // A map names every target; one word for all targets is written as that word.
@@ -183,7 +183,7 @@ void Deriver::modulation(Slots& slots) const {
 void Deriver::routing(Slots& slots) const {
   const LeafRows& row = leaf_rows();
   const bool teaches = slots.family().teaches;
-  settle(slots, row.predictor_hidden, number(slots.integer(row.d_model) / 2));
+  derive(slots, row.predictor_hidden, number(slots.integer(row.d_model) / 2));
   // Without layers that skip, main and global are one computation and have one name. The identity
   // counts from the former defaults, so that cells trained under them keep their ids, and no cell
   // clipped otherwise takes these.
@@ -195,8 +195,8 @@ void Deriver::routing(Slots& slots) const {
   if (scope->is_null() && partly) scope = group_;
   if (scope->is_null() || scope == main_) scope = apart ? main_ : global_;
   if (slots.is(row.clip, "none")) scope = slots.defaults[row.clip_scope];
-  settle(slots, row.modes, teaches ? all_modes_ : modes_without_threshold_);
-  settle(slots, row.deciders, all_deciders_);
+  derive(slots, row.modes, teaches ? all_modes_ : modes_without_threshold_);
+  derive(slots, row.deciders, all_deciders_);
 }
 
 void Deriver::train(Slots& slots) const {
@@ -209,32 +209,32 @@ void Deriver::train(Slots& slots) const {
   } else if (!slots.is(row.schedule, "constant")) {
     decay = number(std::max<std::int64_t>(0, steps - slots.integer(row.warmup)));
   }
-  settle(slots, row.decay_steps, decay);
-  settle(slots, row.diverged_above, thousand_);
+  derive(slots, row.decay_steps, decay);
+  derive(slots, row.diverged_above, thousand_);
   const ControlRates rates(slots, *pool_);
   for (const Group& group : groups_) {
     if (rates.apply()) {
-      settle(slots, group.lr, rates.lr(group.kind));
+      derive(slots, group.lr, rates.lr(group.kind));
       const bool kept = slots.has_word(row.no_decay, name_of(group.kind));
       const bool decays = !kept && rates.trained(group.kind) &&
                           !(rates.apart() && group.kind == ParameterGroup::Control);
-      settle(slots, group.weight_decay, decays ? slots.values[row.weight_decay] : zero_real_);
+      derive(slots, group.weight_decay, decays ? slots.values[row.weight_decay] : zero_real_);
       continue;
     }
     const bool router = teaches && group.kind == ParameterGroup::Router;
     const bool scalars = teaches && group.kind == ParameterGroup::Scalars;
-    settle(slots, group.lr, router ? router_lr_ : scalars ? scalars_lr_ : slots.values[row.lr]);
+    derive(slots, group.lr, router ? router_lr_ : scalars ? scalars_lr_ : slots.values[row.lr]);
     // On the dense path the scalars have no gradient, and decay alone must not change them.
     const bool exempt = router || scalars || slots.has_word(row.no_decay, name_of(group.kind));
-    settle(slots, group.weight_decay, exempt ? zero_real_ : slots.values[row.weight_decay]);
+    derive(slots, group.weight_decay, exempt ? zero_real_ : slots.values[row.weight_decay]);
   }
 }
 
 void Deriver::eval(Slots& slots) const {
   const LeafRows& row = leaf_rows();
-  settle(slots, row.splits, has_dev(slots) ? all_splits_ : no_dev_);
-  settle(slots, row.stride, slots.values[row.seq_len]);
-  settle(slots, row.keep_best, slots.has_word(row.splits, "dev") ? one_ : zero_);
+  derive(slots, row.splits, has_dev(slots) ? all_splits_ : no_dev_);
+  derive(slots, row.stride, slots.values[row.seq_len]);
+  derive(slots, row.keep_best, slots.has_word(row.splits, "dev") ? one_ : zero_);
 }
 
 }  // namespace depthgrid

@@ -31,7 +31,7 @@ class Deriver {
   void eval(Slots& slots) const;
 
   const PooledValue* vocabulary(const Slots& slots) const;
-  static void settle(Slots& slots, std::size_t leaf, const PooledValue* derived);
+  static void derive(Slots& slots, std::size_t leaf, const PooledValue* derived);
   const PooledValue* number(std::int64_t value) const { return pool_->intern(Value(value)); }
 
   struct Group {

@@ -63,7 +63,7 @@ void Resolver::fill(Slots& slots) {
   deriver_.derive(slots);
 }
 
-void Resolver::settle(Slots& slots, Place arm, bool drop) {
+void Resolver::finalise(Slots& slots, Place arm, bool drop) {
   fill(slots);
   std::string dropped;
   while (drop_unread(slots, drop, &dropped)) deriver_.derive(slots);

@@ -33,10 +33,11 @@ class Resolver {
   /// @param arm   where the cell is written, for problems without a leaf in a file.
   /// @param drop  unread leaves that the arm does not name itself (Origin below Row) are dropped
   ///              with a note instead: for include rows and the changes of an ablation.
-  void settle(Slots& slots, Place arm, bool drop);
+  void finalise(Slots& slots, Place arm, bool drop);
 
-  /// Refuses leaves of class Execution that no settled cell reads; notes such of class Observation,
-  /// which change no result: a probe may be switched off with what it was asked left standing.
+  /// Refuses leaves of class Execution that no resolved cell reads; notes such of class
+  /// Observation, which change no result: a probe may be switched off with what it was asked left
+  /// standing.
   void finish(const Slots& base);
 
   /// True if a cell reads the leaf, by the `read_when` column of the schema.
@@ -75,7 +76,7 @@ class Resolver {
   std::map<const PooledValue*, const PooledValue*> starts_;     // path -> digest
   std::map<const PooledValue*, const PooledValue*> own_files_;  // path -> digest
   std::vector<LeafClass> classes_;                              // by leaf
-  std::vector<bool> read_;                                      // by leaf: by a settled cell
+  std::vector<bool> read_;                                      // by leaf: by a resolved cell
   /// By leaf: where a cell did not read it first, and why.
   std::vector<std::optional<std::pair<Place, std::string>>> unread_observations_;
 };

@@ -189,7 +189,7 @@ struct Slots {
   bool has_word(std::size_t list_leaf, std::string_view word) const;
 };
 
-/// Gives settled slots another seed, and the derived seeds that are not written.
+/// Gives resolved slots another seed, and the derived seeds that are not written.
 void set_seed(Slots& slots, std::int64_t seed, ValuePool& pool);
 
 /// Shared by all configurations of a sweep.

@@ -48,18 +48,18 @@ bool CellCollector::take(const Arm& arm, const Slots& written) {
   plan.arm = naming_.arm(arm);
   const bool baseline = !found_baseline_ && grid_.is_baseline(arm, written);
   const Slots* matched = matching.apply(arm, plan.arm, baseline, written);
-  const Slots& settled = matched != nullptr ? *matched : written;
-  if (!base_) base_ = base_of(resolver_.shared_pool(), settled);
+  const Slots& resolved = matched != nullptr ? *matched : written;
+  if (!base_) base_ = base_of(resolver_.shared_pool(), resolved);
   plan.factor = Naming::factor(arm);
   plan.tag = arm.include != nullptr ? arm.include->tag : "";
-  plan.structure = structure_key(settled);
-  plan.overrides = overrides(settled);
+  plan.structure = structure_key(resolved);
+  plan.overrides = overrides(resolved);
   found_baseline_ = found_baseline_ || baseline;
   plan.baseline = baseline;
-  const StartName start = start_name(*settled.values[leaf_rows().init_from]);
-  const auto waits = start.is_cell() ? std::make_shared<const Slots>(settled) : nullptr;
+  const StartName start = start_name(*resolved.values[leaf_rows().init_from]);
+  const auto waits = start.is_cell() ? std::make_shared<const Slots>(resolved) : nullptr;
   Slots& slots = scratch_;
-  slots = settled;
+  slots = resolved;
   bool named = false;
   for (std::size_t r = 0; r < document_.seeds.size(); ++r) {
     set_seed(slots, document_.seeds[r], resolver_.pool());
@@ -90,7 +90,7 @@ bool CellCollector::take(const Arm& arm, const Slots& written) {
     if (waits == nullptr) {
       set_identity(cell, slots, std::move(id));
     } else {
-      const Place place = settled.places[leaf_rows().init_from];
+      const Place place = resolved.places[leaf_rows().init_from];
       starts_.add({row, r, waits, start, place.file >= 0 ? place : arm.place});
     }
   }
@@ -99,14 +99,14 @@ bool CellCollector::take(const Arm& arm, const Slots& written) {
 
 void CellCollector::finish() {
   starts_.resolve(
-      cells, [this](const WaitingCell& w, std::size_t source) { return settle(w, source); },
+      cells, [this](const WaitingCell& w, std::size_t source) { return resolve(w, source); },
       diagnostics_);
   if (diagnostics_.failed()) return;
   std::erase_if(cells, [](const CellPlan& cell) { return cell.id.empty(); });
 }
 
 /// Sets a draft's id once the cell it starts from has one.
-std::size_t CellCollector::settle(const WaitingCell& waiting, std::size_t source) {
+std::size_t CellCollector::resolve(const WaitingCell& waiting, std::size_t source) {
   CellPlan& cell = cells[waiting.row];
   Slots& slots = scratch_;
   slots = *waiting.slots;

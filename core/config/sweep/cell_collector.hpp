@@ -16,7 +16,7 @@
 
 namespace depthgrid {
 
-/// Turns settled arms into cells: one per seed, without duplicates.
+/// Turns resolved arms into cells: one per seed, without duplicates.
 ///
 /// A cell that starts from another is a draft without an id until finish(): its source may come
 /// later in the grid.
@@ -42,7 +42,7 @@ class CellCollector {
 
  private:
   void set_identity(CellPlan& cell, const Slots& slots, std::string id) const;
-  std::size_t settle(const WaitingCell& waiting, std::size_t source);
+  std::size_t resolve(const WaitingCell& waiting, std::size_t source);
   CellConfig::Delta delta(const Slots& slots) const;
   ValueMap overrides(const Slots& slots) const;
   void merge(Place place, const CellPlan& plan, std::size_t row, const Sha256& digest);

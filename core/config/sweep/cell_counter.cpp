@@ -27,13 +27,13 @@ CellCounter::CellCounter(const SweepDocument& document, Grid& grid, ValuePool& p
       limit_(limit),
       scratch_(grid.base()) {}
 
-bool CellCounter::take(const Arm& arm, const Slots& settled) {
+bool CellCounter::take(const Arm& arm, const Slots& resolved) {
   if (diagnostics_.failed()) return true;  // only search for further problems
-  starts_ = starts_ || !settled.null(leaf_rows().init_from);
+  starts_ = starts_ || !resolved.null(leaf_rows().init_from);
   if (starts_) return false;
-  found_baseline_ = found_baseline_ || grid_.is_baseline(arm, settled);
-  structures_.insert(structure_key(settled));
-  scratch_ = settled;
+  found_baseline_ = found_baseline_ || grid_.is_baseline(arm, resolved);
+  structures_.insert(structure_key(resolved));
+  scratch_ = resolved;
   for (const std::int64_t seed : document_.seeds) {
     if (ids_.size() >= limit_) {
       too_many_ = true;

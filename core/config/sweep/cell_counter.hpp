@@ -18,7 +18,7 @@ class CellCounter {
               std::uint64_t limit);
 
   /// @return false if no further arm is needed.
-  bool take(const Arm& arm, const Slots& settled);
+  bool take(const Arm& arm, const Slots& resolved);
 
   /// False if the cells themselves are needed: some are equal, or start from trained weights.
   bool conclusive();

@@ -285,7 +285,7 @@ bool Grid::finish(const Arm& arm, const Visit& visit) {
     }
   }
   const bool named = arm.include != nullptr || !arm.changed.empty();
-  resolver_.settle(scratch_, arm.place, named);
+  resolver_.finalise(scratch_, arm.place, named);
   if (diagnostics_.errors() > kEnoughErrors) return false;
   return visit(arm, scratch_);
 }

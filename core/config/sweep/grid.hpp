@@ -27,12 +27,12 @@ class Grid {
   /// The fixed part of the document.
   const Slots& base() const { return base_; }
 
-  /// Returns false to stop. The slots are settled: resolved and checked.
+  /// Returns false to stop. The slots are final: resolved and checked.
   using Visit = std::function<bool(const Arm& arm, const Slots& slots)>;
   void walk(const Visit& visit);
 
   bool is_baseline(const Arm& arm, const Slots& slots) const;
-  /// True if a selection includes the arm. @param slots  of the arm, settled.
+  /// True if a selection includes the arm. @param slots  of the arm, resolved.
   static bool selects(const ArmSelection& selection, const Arm& arm, const Slots& slots);
 
  private:

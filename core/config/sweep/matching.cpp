@@ -12,26 +12,26 @@ Matching::Matching(const SweepDocument& document, Resolver& resolver, Diagnostic
   for (const MatchRow& row : document.match) rules_.push_back({&row, "", {}, {}});
 }
 
-void Matching::remember(Rule& rule, const std::string& name, const Slots& settled) {
+void Matching::remember(Rule& rule, const std::string& name, const Slots& resolved) {
   if (rule.candidate) {
     diagnostics_.error(rule.row->place, "`match.reference` names several arms: " + rule.reference +
                                             " and " + name + "; name leaves that one arm has");
     return;
   }
   rule.reference = name;
-  rule.candidate = candidate_of(settled, resolver_.shared_pool());
+  rule.candidate = candidate_of(resolved, resolver_.shared_pool());
 }
 
-bool Matching::fits(const Rule& rule, const std::string& name, const Slots& settled) {
+bool Matching::fits(const Rule& rule, const std::string& name, const Slots& resolved) {
   const std::size_t leaf = rule.row->vary;
   const std::string path(schema()[leaf].path);
-  if (settled.origins[leaf] > Origin::Fixed) {
-    diagnostics_.error(settled.places[leaf],
+  if (resolved.origins[leaf] > Origin::Fixed) {
+    diagnostics_.error(resolved.places[leaf],
                        "`" + path + "` of arm " + name + " is what `match` (line " +
                            std::to_string(rule.row->place.line) + ") sets: take it out here");
     return false;
   }
-  if (!resolver_.reads(leaf, settled)) {
+  if (!resolver_.reads(leaf, resolved)) {
     diagnostics_.error(rule.row->place, "`match.vary`: arm " + name + " does not read `" + path +
                                             "`; name a leaf that it reads, or leave it out of "
                                             "`match.arms`");
@@ -48,7 +48,7 @@ const MatchedWidth* Matching::find(const Rule& rule, const std::string& name) co
 }
 
 const Slots* Matching::apply(const Arm& arm, const std::string& name, bool baseline,
-                             const Slots& settled) {
+                             const Slots& resolved) {
   if (rules_.empty()) return nullptr;
   std::string unique = name;
   for (int n = 2; !names_.insert(unique).second; ++n) unique = name + "#" + std::to_string(n);
@@ -56,10 +56,10 @@ const Slots* Matching::apply(const Arm& arm, const std::string& name, bool basel
   bool reference = false;
   for (Rule& rule : rules_) {
     const MatchRow& row = *rule.row;
-    if (row.reference ? Grid::selects(*row.reference, arm, settled) : baseline) {
-      remember(rule, unique, settled);
+    if (row.reference ? Grid::selects(*row.reference, arm, resolved) : baseline) {
+      remember(rule, unique, resolved);
       reference = true;
-    } else if (!row.arms || Grid::selects(*row.arms, arm, settled)) {
+    } else if (!row.arms || Grid::selects(*row.arms, arm, resolved)) {
       if (target != nullptr) {
         diagnostics_.error(row.place, "`match`: arm " + unique + " has a rule already (line " +
                                           std::to_string(target->row->place.line) + ")");
@@ -74,14 +74,14 @@ const Slots* Matching::apply(const Arm& arm, const std::string& name, bool basel
                                                "the arms to be matched with `arms:`");
     return nullptr;
   }
-  if (!fits(*target, unique, settled)) return nullptr;
+  if (!fits(*target, unique, resolved)) return nullptr;
   const MatchedWidth* known = find(*target, unique);
-  target->targets.push_back({unique, std::make_shared<const Slots>(settled), known});
+  target->targets.push_back({unique, std::make_shared<const Slots>(resolved), known});
   if (known == nullptr) return nullptr;
-  scratch_ = settled;
+  scratch_ = resolved;
   scratch_->assign(target->row->vary, resolver_.pool().intern(Value(known->value)),
                    target->row->place, Origin::Row);
-  resolver_.settle(*scratch_, target->row->place, true);
+  resolver_.finalise(*scratch_, target->row->place, true);
   return &*scratch_;
 }
 

@@ -18,9 +18,9 @@ class Matching {
            const std::vector<MatchedWidth>& known);
 
   /// @param name  of the arm; of several arms with one name only the first keeps it.
-  /// @return  the arm with the width found for it, settled, valid until the next call; null if the
+  /// @return  the arm with the width found for it, resolved, valid until the next call; null if the
   ///          arm is unchanged.
-  const Slots* apply(const Arm& arm, const std::string& name, bool baseline, const Slots& settled);
+  const Slots* apply(const Arm& arm, const std::string& name, bool baseline, const Slots& resolved);
 
   /// Reports rules without a reference or without an arm.
   void finish();
@@ -42,8 +42,8 @@ class Matching {
     std::vector<Target> targets;
   };
 
-  void remember(Rule& rule, const std::string& name, const Slots& settled);
-  bool fits(const Rule& rule, const std::string& name, const Slots& settled);
+  void remember(Rule& rule, const std::string& name, const Slots& resolved);
+  bool fits(const Rule& rule, const std::string& name, const Slots& resolved);
   const MatchedWidth* find(const Rule& rule, const std::string& name) const;
 
   Resolver& resolver_;

@@ -62,14 +62,14 @@ std::optional<std::size_t> StartCells::source_of(const WaitingCell& cell, bool b
   return known->second;
 }
 
-bool StartCells::settle_all(const Settle& settle, bool beginnings) {
+bool StartCells::resolve_all(const ResolveCell& resolve_cell, bool beginnings) {
   bool moved = false;
   named_.clear();
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
     if (done_[i]) continue;
     const auto source = source_of(waiting_[i], beginnings);
     if (!source || (*cells_)[*source].id.empty()) continue;
-    const std::size_t row = settle(waiting_[i], *source);
+    const std::size_t row = resolve_cell(waiting_[i], *source);
     if (row != waiting_[i].row) equal_.emplace(waiting_[i].row, row);
     done_[i] = moved = true;
   }
@@ -122,14 +122,14 @@ void StartCells::report_cycle(std::size_t index, Diagnostics& diagnostics) {
   }
 }
 
-void StartCells::resolve(const std::vector<CellPlan>& cells, const Settle& settle,
+void StartCells::resolve(const std::vector<CellPlan>& cells, const ResolveCell& resolve_cell,
                          Diagnostics& diagnostics) {
   cells_ = &cells;
   done_.assign(waiting_.size(), false);
   do {
-    while (settle_all(settle, false)) {
+    while (resolve_all(resolve_cell, false)) {
     }
-  } while (settle_all(settle, true));
+  } while (resolve_all(resolve_cell, true));
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
     if (done_[i]) continue;
     if (source_of(waiting_[i], true)) {

@@ -18,7 +18,7 @@ namespace depthgrid {
 struct WaitingCell {
   std::size_t row = 0;                 // of its draft
   std::size_t replicate = 0;           // index of its seed
-  std::shared_ptr<const Slots> slots;  // of its arm, settled
+  std::shared_ptr<const Slots> slots;  // of its arm, resolved
   StartName name;
   Place place;  // of `model.init.from`
 };
@@ -32,15 +32,16 @@ class StartCells {
   void add(WaitingCell cell);
 
   /// Unknown and ambiguous names and cycles are reported at their lines.
-  /// @param cells   drafts by row; their ids are empty until set by `settle`.
-  /// @param settle  sets a cell's id and returns its row, or that of the cell it duplicates.
-  using Settle = std::function<std::size_t(const WaitingCell& cell, std::size_t source)>;
-  void resolve(const std::vector<CellPlan>& cells, const Settle& settle, Diagnostics& diagnostics);
+  /// @param cells   drafts by row; their ids are empty until set by `resolve_cell`.
+  /// @param resolve_cell  sets a cell's id and returns its row, or that of the cell it duplicates.
+  using ResolveCell = std::function<std::size_t(const WaitingCell& cell, std::size_t source)>;
+  void resolve(const std::vector<CellPlan>& cells, const ResolveCell& resolve_cell,
+               Diagnostics& diagnostics);
 
  private:
   std::vector<std::size_t> beginning_with(const std::string& name) const;
   std::optional<std::size_t> source_of(const WaitingCell& cell, bool beginnings);
-  bool settle_all(const Settle& settle, bool beginnings);
+  bool resolve_all(const ResolveCell& resolve_cell, bool beginnings);
   void report(const WaitingCell& cell, Diagnostics& diagnostics);
   void report_cycle(std::size_t index, Diagnostics& diagnostics);
   std::size_t kept(std::size_t row) const;

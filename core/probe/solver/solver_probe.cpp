@@ -76,8 +76,8 @@ std::vector<std::vector<double>> by_cell(const std::vector<MethodRun>& runs, Of 
 }
 
 /// Where the reference failed there is nothing to measure against.
-void settle(std::vector<MethodRun>& runs, const std::vector<SolverMethod>& methods,
-            const std::vector<SolveCost>& reference) {
+void discard_unmeasured(std::vector<MethodRun>& runs, const std::vector<SolverMethod>& methods,
+                        const std::vector<SolveCost>& reference) {
   for (std::size_t i = 0; i < runs.size(); ++i) {
     for (std::size_t e = 0; e < reference.size(); ++e) {
       if (reference[e].status == SolveStatus::Done) continue;
@@ -140,7 +140,7 @@ void SolverProbe::measure(std::int64_t /*step*/, RecordSink& out) {
   const AdaptiveSolution reference = adaptive_solve(problem.field, problem.start, finer);
   std::vector<MethodRun> runs =
       compare_solvers(problem, reference.x, options_.methods, options_.tolerances);
-  settle(runs, options_.methods, reference.cost);
+  discard_unmeasured(runs, options_.methods, reference.cost);
 
   write(kState, by_cell(runs, [](const MethodResult& r) { return r.of_state; }), out);
   write(kDisplacement, by_cell(runs, [](const MethodResult& r) { return r.of_displacement; }), out);

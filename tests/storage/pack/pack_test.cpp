@@ -294,14 +294,14 @@ TEST_F(Pack, WhatARunningCellRecordsIsNoReasonToPackOnceMore) {
   LeaseKeeper keeper;
   auto lease = keeper.try_acquire(cell);
   ASSERT_TRUE(lease.has_value());
-  const std::string before = settled_digest(store_, plan_);
-  EXPECT_EQ(gather_sources(store_, plan_).settled, before);
+  const std::string before = finalised_digest(store_, plan_);
+  EXPECT_EQ(gather_sources(store_, plan_).finalised, before);
 
   write_attempt(cell, 0, 1, 0, 5, false);
 
-  EXPECT_EQ(settled_digest(store_, plan_), before);
+  EXPECT_EQ(finalised_digest(store_, plan_), before);
   lease->release();
-  EXPECT_NE(settled_digest(store_, plan_), before);
+  EXPECT_NE(finalised_digest(store_, plan_), before);
 }
 
 TEST_F(Pack, AStoreWithoutAPlanCannotBePacked) {

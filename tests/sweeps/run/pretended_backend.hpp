@@ -23,7 +23,7 @@ namespace depthgrid::testing {
 struct Script {
   double seconds = 1;
   int code = 0;
-  bool settles = true;  // its cells have results afterwards
+  bool finalises = true;  // its cells have results afterwards
   std::int64_t checkpoint = 0;
   bool loses_folder = false;  // its folder in the store cannot be written when it ends
   std::string says{};         // in its log
@@ -48,20 +48,20 @@ class PretendedBackend final : public SupervisorBackend {
   }
 
   /// Another process brings a cell to its end.
-  void settle(std::size_t row) { settled_.insert(row); }
+  void settle(std::size_t row) { finalised_.insert(row); }
 
-  bool settled(std::size_t row) override {
+  bool finalised(std::size_t row) override {
     ++questions;
-    return settled_.contains(row) || cancelled.contains(row);
+    return finalised_.contains(row) || cancelled.contains(row);
   }
   bool done(std::size_t row) const override {
-    return settled_.contains(row) && !failed_.contains(row);
+    return finalised_.contains(row) && !failed_.contains(row);
   }
   std::int64_t progress(const LaunchPlan& plan) const override {
     std::int64_t out = 0;
     for (const std::size_t row : plan.rows) {
       const auto at = checkpoints_.find(row);
-      out += settled_.contains(row) ? 1000000 : at == checkpoints_.end() ? 0 : at->second;
+      out += finalised_.contains(row) ? 1000000 : at == checkpoints_.end() ? 0 : at->second;
     }
     return out;
   }
@@ -109,7 +109,7 @@ class PretendedBackend final : public SupervisorBackend {
   std::vector<std::vector<int>> cores;
   std::string fails_on;  // a card
   double now() const override { return now_; }
-  std::size_t count_settled() const { return settled_.size(); }
+  std::size_t count_finalised() const { return finalised_.size(); }
   LeaseKeeper& leases() { return leases_; }
   std::filesystem::path folder() const { return folder_.path(); }
 
@@ -127,7 +127,7 @@ class PretendedBackend final : public SupervisorBackend {
       if (backend_.now_ < end_) return std::nullopt;
       backend_.events.push_back({Event::Kind::End, plan_.id});
       for (const std::size_t row : plan_.rows) {
-        if (script_.settles) backend_.settled_.insert(row);
+        if (script_.finalises) backend_.finalised_.insert(row);
         if (script_.code == 4) backend_.failed_.insert(row);
         backend_.checkpoints_[row] = std::max(backend_.checkpoints_[row], script_.checkpoint);
       }
@@ -175,11 +175,11 @@ class PretendedBackend final : public SupervisorBackend {
       if (own.size() > 1) own.pop_front();
     }
     if (!fails_on.empty() && request.gpus == std::vector{fails_on}) {
-      script = {.seconds = 1, .code = 1, .settles = false};
+      script = {.seconds = 1, .code = 1, .finalises = false};
       script.says = "NVRM: Xid (PCI:0000:07:00): 79, GPU has fallen off the bus\n";
     }
     if (now_ < full_until) {
-      script = {.seconds = 1, .code = 73, .settles = false};
+      script = {.seconds = 1, .code = 73, .finalises = false};
       script.says = "ckpt-00000020-1.h5: No space left on device (needed 4096 bytes, free 0)\n";
     }
     if (!script.says.empty()) {
@@ -194,7 +194,7 @@ class PretendedBackend final : public SupervisorBackend {
   std::vector<LaunchPlan> launches_;
   SupervisorOptions options_;
   std::map<std::string, std::deque<Script>> scripts_;
-  std::set<std::size_t> settled_, failed_;
+  std::set<std::size_t> finalised_, failed_;
   std::map<std::size_t, std::int64_t> checkpoints_;
   std::size_t running_ = 0;
   double now_ = 0;

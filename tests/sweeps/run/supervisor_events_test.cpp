@@ -36,7 +36,7 @@ RetryOptions budgets_of(std::int64_t each) {
 
 TEST(SupervisorEvents, ALaunchBeginsFailsIsTriedAgainAndIsGivenUp) {
   Backend backend(launches(1), slots(1));
-  backend.plays("a", {{.seconds = 2, .code = 139, .settles = false}});
+  backend.plays("a", {{.seconds = 2, .code = 139, .finalises = false}});
   EXPECT_EQ(backend.run(budgets_of(1)), ExitCode::Partial);
   EXPECT_EQ(words_of(backend),
             (std::vector<std::string>{"launch_began a", "launch_ended a", "launch_again a",
@@ -66,7 +66,7 @@ TEST(SupervisorEvents, WhatDoesNotFitInMemoryIsSplit) {
   plan[0].cells = {"0", "1"};
   plan[0].jobs = {2};
   Backend backend(plan, slots(1));
-  backend.plays("a", {{.seconds = 1, .code = 77, .settles = false}});
+  backend.plays("a", {{.seconds = 1, .code = 77, .finalises = false}});
   EXPECT_EQ(backend.run(), ExitCode::Done) << backend.log;
   const SweepEvent& split = first_of(backend, SweepEventKind::LaunchSplit);
   EXPECT_EQ(split.end, "oom");

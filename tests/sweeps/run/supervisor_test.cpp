@@ -66,8 +66,8 @@ TEST(Supervisor, MemoryLimitsWhatRunsAtATime) {
 
 TEST(Supervisor, ACrashIsTriedAgainLaterAndLater) {
   Backend backend(launches(1), slots(1));
-  backend.plays("a", {{.seconds = 1, .code = 139, .settles = false},
-                      {.seconds = 1, .code = 139, .settles = false},
+  backend.plays("a", {{.seconds = 1, .code = 139, .finalises = false},
+                      {.seconds = 1, .code = 139, .finalises = false},
                       {.seconds = 1, .code = 0}});
   EXPECT_EQ(backend.run(), ExitCode::Done);
   EXPECT_EQ(backend.started.size(), 3U);
@@ -78,7 +78,7 @@ TEST(Supervisor, ACrashIsTriedAgainLaterAndLater) {
 
 TEST(Supervisor, WhatHasUsedUpItsBudgetIsSetAsideAndTheRestGoesOn) {
   Backend backend(launches(2), slots(1));
-  backend.plays("a", {{.seconds = 1, .code = 139, .settles = false}});
+  backend.plays("a", {{.seconds = 1, .code = 139, .finalises = false}});
   EXPECT_EQ(backend.run(), ExitCode::Partial);
   EXPECT_EQ(backend.aside, std::vector<std::string>{"a"});
   EXPECT_EQ(std::ranges::count(backend.started, "a"), 3) << "the first try and two more";
@@ -86,7 +86,7 @@ TEST(Supervisor, WhatHasUsedUpItsBudgetIsSetAsideAndTheRestGoesOn) {
 }
 
 TEST(Supervisor, ALaunchOfSeveralJobsIsTakenApartUntilItsCulpritIsAlone) {
-  const Script crash{.seconds = 1, .code = 139, .settles = false};
+  const Script crash{.seconds = 1, .code = 139, .finalises = false};
   std::vector<LaunchPlan> plan = launches(1);
   plan[0].rows = {0, 1, 2};
   plan[0].cells = {"0", "1", "2"};
@@ -110,7 +110,7 @@ TEST(Supervisor, ALaunchOfSeveralJobsIsTakenApartUntilItsCulpritIsAlone) {
 }
 
 TEST(Supervisor, WhatDoesNotFitInMemoryIsHalvedAtOnceAndACellAloneIsTriedAgain) {
-  const Script oom{.seconds = 1, .code = 77, .settles = false};
+  const Script oom{.seconds = 1, .code = 77, .finalises = false};
   std::vector<LaunchPlan> plan = launches(1);
   plan[0].rows = {0, 1, 2};
   plan[0].cells = {"0", "1", "2"};
@@ -138,7 +138,7 @@ TEST(Supervisor, ManyLaunchesThatDoNotFitAreNoBrokenMachine) {
   }
   Backend backend(plan, slots(2));
   for (const LaunchPlan& launch : plan) {
-    backend.plays(launch.id, {{.seconds = 1, .code = 77, .settles = false}});
+    backend.plays(launch.id, {{.seconds = 1, .code = 77, .finalises = false}});
   }
   RetryOptions retries;
   retries.breaker_failures = 1;
@@ -148,7 +148,7 @@ TEST(Supervisor, ManyLaunchesThatDoNotFitAreNoBrokenMachine) {
 
 TEST(Supervisor, AFaultOfTheNodeIsTriedAgain) {
   Backend backend(launches(1), slots(1));
-  backend.plays("a", {{.seconds = 1, .code = 71, .settles = false}, {.seconds = 1, .code = 0}});
+  backend.plays("a", {{.seconds = 1, .code = 71, .finalises = false}, {.seconds = 1, .code = 0}});
   RetryOptions retries;
   retries.budget = [](std::string_view leaf) {
     return std::int64_t{leaf == "retry.infrastructure" ? 1 : 0};
@@ -160,7 +160,7 @@ TEST(Supervisor, ProgressFillsTheBudgetAgain) {
   Backend backend(launches(1), slots(1));
   std::deque<Script> scripts;
   for (std::int64_t i = 1; i <= 8; ++i) {
-    scripts.push_back({.seconds = 1, .code = 139, .settles = false, .checkpoint = i});
+    scripts.push_back({.seconds = 1, .code = 139, .finalises = false, .checkpoint = i});
   }
   scripts.push_back({});
   backend.plays("a", scripts);
@@ -214,14 +214,14 @@ TEST(Supervisor, ATeamThatIsTooLargeForTheCardsLeftStopsItWithCellsPending) {
   EXPECT_NE(backend.log.find("a launch of 2 ranks is left, and only 1 cards"), std::string::npos)
       << backend.log;
   EXPECT_TRUE(backend.aside.empty());
-  EXPECT_EQ(backend.count_settled(), 5U) << "what fits the other card has been trained";
+  EXPECT_EQ(backend.count_finalised(), 5U) << "what fits the other card has been trained";
 }
 
 TEST(Supervisor, ACellThatFitsNowhereIsSetAsideWithItsPeak) {
   Backend backend(launches(1), slots(1));
   backend.plays("a", {{.seconds = 1,
                        .code = 77,
-                       .settles = false,
+                       .finalises = false,
                        .says = "error: out of memory; peak of this rank 120 MB; no 8 bytes\n"
                                "frame #0: of out of memory\n"}});
   RetryOptions retries;
@@ -245,7 +245,7 @@ TEST(Supervisor, APauseOfItsOwnIsNoSilenceOfItsLaunches) {
 TEST(Supervisor, ABrokenMachineStopsItself) {
   Backend backend(launches(20), slots(2));
   for (char id = 'a'; id < 'a' + 20; ++id) {
-    backend.plays(std::string(1, id), {{.seconds = 1, .code = 139, .settles = false}});
+    backend.plays(std::string(1, id), {{.seconds = 1, .code = 139, .finalises = false}});
   }
   RetryOptions retries;
   retries.breaker_failures = 5;
@@ -271,7 +271,7 @@ TEST(Supervisor, LaunchesInARowThatFailForGoodStopIt) {
 
 TEST(Supervisor, AnErrorIsTriedAsOftenAsItsOwnBudgetSays) {
   Backend backend(launches(2), slots(1));
-  backend.plays("a", {{.seconds = 1, .code = 1, .settles = false}});
+  backend.plays("a", {{.seconds = 1, .code = 1, .finalises = false}});
   RetryOptions retries;
   retries.budget = [](std::string_view leaf) {
     return std::int64_t{leaf == "retry.error" ? 0 : 5};
@@ -283,7 +283,7 @@ TEST(Supervisor, AnErrorIsTriedAsOftenAsItsOwnBudgetSays) {
 
 TEST(Supervisor, OneLaunchThatFailsOftenIsNoBrokenMachine) {
   Backend backend(launches(2), slots(1));
-  backend.plays("a", {{.seconds = 1, .code = 139, .settles = false}});
+  backend.plays("a", {{.seconds = 1, .code = 139, .finalises = false}});
   RetryOptions retries;
   retries.budget = [](std::string_view) { return std::int64_t{4}; };
   retries.backoff = 0;
@@ -295,7 +295,7 @@ TEST(Supervisor, OneLaunchThatFailsOftenIsNoBrokenMachine) {
 TEST(Supervisor, AFullDiskOrAWrongConfigurationEndsTheRun) {
   for (const int code : {73, 78, 2, 65}) {
     Backend backend(launches(3), slots(1));
-    backend.plays("a", {{.seconds = 1, .code = code, .settles = false}});
+    backend.plays("a", {{.seconds = 1, .code = code, .finalises = false}});
     EXPECT_EQ(static_cast<int>(backend.run()), code);
     EXPECT_EQ(backend.started.size(), 1U);
   }
@@ -345,7 +345,7 @@ TEST(Supervisor, WhatGivesSignsOfLifeMayTakeLong) {
 
 TEST(Supervisor, WhoseNodeIsToBlameIsInItsRecord) {
   Backend backend(launches(1), slots(1));
-  backend.plays("a", {{.seconds = 1, .code = 78, .settles = false, .cause = "device"}});
+  backend.plays("a", {{.seconds = 1, .code = 78, .finalises = false, .cause = "device"}});
   EXPECT_EQ(backend.run(), ExitCode::BadConfig);
   const auto records = launch_records(backend.folder());
   ASSERT_EQ(records.size(), 1U);
