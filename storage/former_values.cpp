@@ -17,7 +17,7 @@
 #include "core/config/start_name.hpp"
 #include "core/config/text_format.hpp"
 #include "storage/columns/table_reader.hpp"
-#include "storage/files/set_aside.hpp"
+#include "storage/files/quarantine.hpp"
 #include "storage/plan_sequence.hpp"
 
 namespace depthgrid {
@@ -63,7 +63,7 @@ std::optional<Value> recorded_value(const Fs& disk, const fs::path& folder, std:
   return std::nullopt;
 }
 
-/// Whether a cell has journals, and none were set aside for this very reason.
+/// Whether a cell has journals, and none were archived for this very reason.
 bool has_first_journals(const Fs& disk, const fs::path& folder) {
   bool journals = false, earlier = false;
   for (const FolderEntry& entry : disk.list(folder).value) {

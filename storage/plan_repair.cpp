@@ -6,8 +6,8 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
+#include "storage/files/quarantine.hpp"
 #include "storage/files/sealed_file.hpp"
-#include "storage/files/set_aside.hpp"
 #include "storage/plan_file.hpp"
 #include "storage/plan_sequence.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is wrong with a plan file; empty if nothing is. A damaged one is set aside.
+/// What is wrong with a plan file; empty if nothing is. A damaged one is quarantined.
 std::string clear_damage(const fs::path& file, const Fs& disk) {
   if (!something_at(file, disk)) return file.string() + ": is gone";
   try {
@@ -25,7 +25,7 @@ std::string clear_damage(const fs::path& file, const Fs& disk) {
   } catch (const StorageError& error) {
     if (error.code() != ExitCode::BadData) throw;
     return fmt::format("{}; the damaged plan is {}", error.what(),
-                       set_aside(file, disk).filename().string());
+                       quarantine(file, disk).filename().string());
   }
 }
 

@@ -20,8 +20,8 @@
 #include "storage/files/journal.hpp"
 #include "storage/files/process_identity.hpp"
 #include "storage/files/publish.hpp"
+#include "storage/files/quarantine.hpp"
 #include "storage/files/sealed_file.hpp"
-#include "storage/files/set_aside.hpp"
 
 namespace depthgrid {
 namespace {
@@ -163,7 +163,7 @@ std::optional<std::string> read_if_there(const fs::path& file, const Fs& disk) {
   }
 }
 
-/// Sets the plan aside if it is damaged and the only one: the sweep that is run is planned anew.
+/// Quarantines the plan if it is damaged and the only one: the sweep that is run is planned anew.
 /// Ids of cells do not change, so it finds its results again.
 void clear_damaged_plan(const fs::path& root, const Fs& disk) {
   const fs::path plan = root / "plan.h5";
@@ -173,7 +173,7 @@ void clear_damaged_plan(const fs::path& root, const Fs& disk) {
   } catch (const StorageError& error) {
     if (error.code() != ExitCode::BadData) throw;
     log(LogLevel::Warning, std::string(error.what()) + "; the sweep is planned anew, the damaged " +
-                               "plan is " + set_aside(plan, disk).string());
+                               "plan is " + quarantine(plan, disk).string());
   }
 }
 
@@ -238,7 +238,7 @@ Store Store::open_or_create(const fs::path& root, FileAccess wanted, const Fs& d
   // Another creator may have been there meanwhile.
   if (!known && something_at(file, made) && !identity_in(file, made)) {
     log(LogLevel::Warning, file.string() + ": is damaged; it is written anew, the damaged one is " +
-                               set_aside(file, made).string());
+                               quarantine(file, made).string());
   }
   if (!known && !something_at(file, made)) {
     const auto [entries, unread] = made.list(root);
@@ -399,7 +399,7 @@ std::map<std::string, int> Store::older_text_rules() const {
   std::map<std::string, int> out;
   for (const fs::path& file : disk_->entries(root_ / "corpora")) {
     const std::string name = file.stem().string();
-    if (file.extension() != ".json" || is_set_aside(file)) continue;
+    if (file.extension() != ".json" || is_quarantined(file)) continue;
     if (const int rules = pinned_text_rules(name); rules < kTextRules) out[name] = rules;
   }
   return out;

@@ -44,9 +44,9 @@ class Store {
   static bool is_at(const std::filesystem::path& root, const Fs& disk = real_fs());
 
   /// Creates the folder and STORE.json if absent, after testing what its filesystem can do. For who
-  /// is about to plan a sweep there: a damaged STORE.json or plan is set aside, to be written anew.
-  /// A store of an earlier format becomes one of this, see upgrade(). Sets the process's umask as
-  /// the store's access asks, which STORE.json says.
+  /// is about to plan a sweep there: a damaged STORE.json or plan is quarantined, to be written
+  /// anew. A store of an earlier format becomes one of this, see upgrade(). Sets the process's
+  /// umask as the store's access asks, which STORE.json says.
   /// @param wanted  Group: a new store is shared with its group, one of the owner becomes so.
   /// @param disk    outlives the store and its copies.
   /// @throws StorageError (CantCreate) naming the missing capability or the unsafe permission;

@@ -93,18 +93,18 @@ void write_renamed(const std::filesystem::path& file, const TokenStream& tokens,
   head.key = key;
   head.digest = digest_of(head, raw);
   std::filesystem::create_directories(file.parent_path());
-  const std::filesystem::path aside =
+  const std::filesystem::path temporary =
       fmt::format("{}.{}.{}.tmp", file.string(), ::getpid(), static_cast<const void*>(&head));
   try {
-    std::ofstream out(aside, std::ios::binary);
+    std::ofstream out(temporary, std::ios::binary);
     out.exceptions(std::ios::failbit | std::ios::badbit);
     out.write(reinterpret_cast<const char*>(&head), sizeof(Head));
     out.write(reinterpret_cast<const char*>(raw.data()), static_cast<std::streamsize>(raw.size()));
     out.close();
-    std::filesystem::rename(aside, file);
+    std::filesystem::rename(temporary, file);
   } catch (...) {
     std::error_code none;
-    std::filesystem::remove(aside, none);
+    std::filesystem::remove(temporary, none);
     throw;
   }
 }

@@ -11,10 +11,10 @@ namespace depthgrid {
 
 /// Tokenises each text once: token files named by the SHA-256 of text and tokeniser.
 ///
-/// A file is written aside, renamed into place and then memory-mapped. It holds the digest of text
-/// and tokeniser and that of its own content, checked at every opening: a damaged file, or one of
-/// another text, is written again. Processes may share
-/// the folder. If it cannot be written, the ids stay in memory and a warning is logged.
+/// A file is written under a temporary name, renamed into place and then memory-mapped. It holds
+/// the digest of text and tokeniser and that of its own content, checked at every opening: a
+/// damaged file, or one of another text, is written again. Processes may share the folder. If it
+/// cannot be written, the ids stay in memory and a warning is logged.
 class TokenCache {
  public:
   /// @param folder  created when first needed; empty = keep everything in memory.

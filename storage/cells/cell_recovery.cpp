@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
-#include "storage/files/set_aside.hpp"
+#include "storage/files/quarantine.hpp"
 
 namespace depthgrid {
 namespace {
@@ -67,8 +67,8 @@ CellRecovery recover_cell(const fs::path& cell_dir, const std::string& config_di
   out.before = read_history(cell_dir, disk);
   out.damages = out.before.damages;
   for (const fs::path& journal : out.before.unusable) {
-    out.damages.push_back(journal.string() + ": set aside as " +
-                          set_aside(journal, disk).filename().string());
+    out.damages.push_back(journal.string() + ": moved to " +
+                          quarantine(journal, disk).filename().string());
   }
   CheckpointSearch search = newest_checkpoint(
       cell_dir, config_digest,

@@ -37,7 +37,7 @@ std::string lost_records(const std::filesystem::path& cell_dir, const CellHistor
                          const LoadedCheckpoint& checkpoint, const Fs& disk = real_fs());
 
 /// Reads journals and checkpoints of a cell; the caller holds its lease. Files that are no journals
-/// of the cell and checkpoints that cannot be continued from are set aside. So the cell continues
+/// of the cell and checkpoints that cannot be continued from are quarantined. So the cell continues
 /// from the newest checkpoint before the damage, and what is lost is computed again.
 CellRecovery recover_cell(const std::filesystem::path& cell_dir, const std::string& config_digest,
                           const Fs& disk = real_fs());

@@ -3,8 +3,8 @@
 #include "core/base/clock.hpp"
 #include "core/base/digest.hpp"
 #include "core/base/error.hpp"
+#include "storage/files/quarantine.hpp"
 #include "storage/files/sealed_file.hpp"
-#include "storage/files/set_aside.hpp"
 
 namespace depthgrid {
 namespace {

@@ -15,8 +15,8 @@
 #include "storage/columns/table_reader.hpp"
 #include "storage/columns/table_writer.hpp"
 #include "storage/columns/variables.hpp"
+#include "storage/files/quarantine.hpp"
 #include "storage/files/sealed_file.hpp"
-#include "storage/files/set_aside.hpp"
 
 namespace depthgrid {
 namespace {

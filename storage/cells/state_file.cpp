@@ -21,8 +21,8 @@
 #include "storage/columns/column_table.hpp"
 #include "storage/columns/table_reader.hpp"
 #include "storage/columns/table_writer.hpp"
+#include "storage/files/quarantine.hpp"
 #include "storage/files/sealed_file.hpp"
-#include "storage/files/set_aside.hpp"
 #include "storage/hdf5/chunk_codec.hpp"
 
 namespace depthgrid {
@@ -45,14 +45,14 @@ std::string selection_of(const StateFileInput& in) {
                                 fmt::join(in.token_ids, " "))));
 }
 
-/// The same of a file; nothing, and the file is set aside, if it is damaged.
+/// The same of a file; nothing, and the file is quarantined, if it is damaged.
 std::optional<std::string> selection_in(const fs::path& file, const Fs& disk) {
   try {
     return TableReader(file, disk).required_text(kSelection);
   } catch (const StorageError& problem) {
     if (problem.code() != ExitCode::BadData) throw;
-    log(LogLevel::Warning, fmt::format("{}; set aside as {}", problem.what(),
-                                       set_aside(file, disk).filename().string()));
+    log(LogLevel::Warning,
+        fmt::format("{}; moved to {}", problem.what(), quarantine(file, disk).filename().string()));
     return std::nullopt;
   }
 }

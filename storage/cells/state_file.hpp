@@ -27,7 +27,7 @@ struct StateFileInput {
 /// Builds and seals `states-<step>.h5` beside the cell's result: variables `state` (a chunk per
 /// depth), `state_token` and `depth_edge_time`, with their axes. The same contents give the same
 /// bytes. A file with the same tokens, channels and type is left as it is, whoever wrote it; for
-/// others of that step there are `states-<step>-2.h5`, …. What is damaged is set aside.
+/// others of that step there are `states-<step>-2.h5`, …. What is damaged is quarantined.
 /// @return its path. @throws Error if the numbers do not fit the axes, StorageError.
 std::filesystem::path publish_states(const std::filesystem::path& cell_dir,
                                      const StateFileInput& input, const Fs& disk = real_fs());

@@ -22,7 +22,7 @@
 #include "storage/columns/param_columns.hpp"
 #include "storage/columns/table_reader.hpp"
 #include "storage/columns/variables.hpp"
-#include "storage/files/set_aside.hpp"
+#include "storage/files/quarantine.hpp"
 #include "storage/former_values.hpp"
 #include "storage/hdf5/checkpoint.hpp"
 

@@ -13,7 +13,7 @@
 #include "core/base/fault_point.hpp"
 #include "core/base/log.hpp"
 #include "storage/files/process_identity.hpp"
-#include "storage/files/set_aside.hpp"
+#include "storage/files/quarantine.hpp"
 
 namespace depthgrid {
 namespace {
@@ -87,7 +87,7 @@ Installed install(const Publication& to, const std::string& scratch, OpenFile& f
     if (error == ENOENT && is_swept(file)) return Installed::Swept;
     if (error == EISDIR) {  // a folder in the way: only damage puts one there
       log(LogLevel::Warning, to.target.string() + ": a folder is in the way; it is now " +
-                                 set_aside(to.target, to.disk).string());
+                                 quarantine(to.target, to.disk).string());
       if (folder.rename(scratch, name) == 0) return Installed::Yes;
     }
     to.fail("cannot rename into place", error);

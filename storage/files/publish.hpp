@@ -17,7 +17,7 @@ namespace depthgrid {
 /// are synced, then renamed or linked, and the folder is synced. After any error that file is
 /// removed, the old file stays, and StorageError (CantCreate) names path, errno and, on a full
 /// disk, the bytes needed and free. A failed fsync is never repeated on the same descriptor. A
-/// folder under the name of a file that is replaced is set aside (set_aside.hpp). If a network
+/// folder under the name of a file that is replaced is quarantined (quarantine.hpp). If a network
 /// filesystem reports an error for a rename or link that did happen, the target shows it. A
 /// temporary file that another process removed (remove_scratch()) is written and installed again,
 /// at most three times: an owner whose folder was taken over may still publish there.

@@ -56,7 +56,7 @@ std::optional<CheckpointFile> parse_name(const fs::path& file) {
 }
 
 /// Moves a bad file out of the way, with the reason beside it; if that fails, it simply stays.
-void set_aside(const CheckpointFile& bad, const std::string& reason, const Fs& disk) {
+void quarantine(const CheckpointFile& bad, const std::string& reason, const Fs& disk) {
   try {
     const fs::path folder = bad.file.parent_path() / "corrupt";
     make_folders(folder, disk);
@@ -266,7 +266,7 @@ CheckpointSearch newest_checkpoint(const fs::path& cell_dir, const std::string& 
       return search;
     } catch (const StorageError& e) {
       search.rejected.push_back(file.file.filename().string() + ": " + e.what());
-      if (e.code() == ExitCode::BadData) set_aside(file, e.what(), disk);
+      if (e.code() == ExitCode::BadData) quarantine(file, e.what(), disk);
     }
   }
   return search;

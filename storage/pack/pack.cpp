@@ -15,7 +15,7 @@
 #include "storage/columns/table_writer.hpp"
 #include "storage/columns/variables.hpp"
 #include "storage/files/publish.hpp"
-#include "storage/files/set_aside.hpp"
+#include "storage/files/quarantine.hpp"
 #include "storage/pack/pack_axes.hpp"
 #include "storage/pack/pack_series.hpp"
 #include "storage/pack/pack_sources.hpp"
@@ -388,7 +388,7 @@ PackReport pack(const Store& store) {
       return out;
     }
     if (sources.damaged_previous && something_at(out.file, store.fs())) {
-      set_aside(out.file, store.fs());
+      quarantine(out.file, store.fs());
     }
     store.upgrade();
     Packer(store, plan, sources).write();

@@ -27,7 +27,7 @@ struct PackReport {
 /// with the contents of their journals. With several processes at once, none leaves a view older
 /// than its own last check: if cells progressed while it wrote, it packs again, at most three
 /// times. A damaged cell file is left out and reported; where `sweep.h5` holds a row of the cell's
-/// result, that row stays. A damaged `sweep.h5` is set aside and rebuilt.
+/// result, that row stays. A damaged `sweep.h5` is quarantined and rebuilt.
 /// @throws StorageError if there is no plan or the file cannot be written.
 PackReport pack(const Store& store);
 

@@ -11,8 +11,8 @@
 #include "core/base/json_text.hpp"
 #include "core/base/printable.hpp"
 #include "storage/files/publish.hpp"
+#include "storage/files/quarantine.hpp"
 #include "storage/files/sealed_file.hpp"
-#include "storage/files/set_aside.hpp"
 
 namespace depthgrid {
 namespace {
@@ -108,16 +108,16 @@ std::optional<TwoStageRecord> read_two_stage(const std::filesystem::path& store,
   try {
     return record_of(parse_ordered_json(text));
   } catch (const std::exception& error) {
-    std::filesystem::path aside;
-    for (int n = 1; aside.empty() || something_at(aside, disk); ++n) {
-      aside = file.string() + fmt::format(".damaged-{}", n);
+    std::filesystem::path moved;
+    for (int n = 1; moved.empty() || something_at(moved, disk); ++n) {
+      moved = file.string() + fmt::format(".damaged-{}", n);
     }
     throw StorageError(
         file.string(),
         fmt::format("is damaged ({}): it says which seeds --until-ci has added; no cell is lost. "
                     "Move it away (mv {} {}) and type the command with --until-ci and --max-seeds "
                     "as before: the cells of stage one are there, and decide the same again",
-                    error.what(), shell_word(file.string()), shell_word(aside.string())),
+                    error.what(), shell_word(file.string()), shell_word(moved.string())),
         ExitCode::BadData);
   }
 }

@@ -15,7 +15,7 @@
 #include "core/base/printable.hpp"
 #include "storage/files/loose_text.hpp"
 #include "storage/files/publish.hpp"
-#include "storage/files/set_aside.hpp"
+#include "storage/files/quarantine.hpp"
 
 namespace depthgrid {
 namespace {

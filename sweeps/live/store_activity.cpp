@@ -11,7 +11,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/nan.hpp"
-#include "storage/files/set_aside.hpp"
+#include "storage/files/quarantine.hpp"
 #include "storage/plan_sequence.hpp"
 #include "sweeps/live/live_cells.hpp"
 #include "sweeps/live/progress_channel.hpp"

@@ -14,7 +14,7 @@ namespace depthgrid {
 namespace {
 
 constexpr double kInteractionHeight = 300, kInteractionMark = 5;
-constexpr double kMostAside = 9;  // between two lines at one level of B
+constexpr double kMostOffset = 9;  // between two lines at one level of B
 
 void require_two_way_sizes(const InteractionPlotData& data) {
   const std::size_t cells = data.a_levels.size() * data.b_levels.size();
@@ -32,14 +32,14 @@ AxisRange interaction_range(const InteractionPlotData& data, const ChartText& te
   return padded_range(values, AxisScale::Linear, text.y_label);
 }
 
-/// Where the levels of B lie, and how far each line stands aside.
+/// Where the levels of B lie, and how far each line is moved.
 struct LevelPlaces {
-  double first = 0, slot = 0, aside = 0;
+  double first = 0, slot = 0, offset = 0;
   std::size_t lines = 0;
   double at(std::size_t a, std::size_t b) const {
     const double middle = static_cast<double>(lines - 1) / 2;
     return first + slot * (static_cast<double>(b) + 0.5) +
-           aside * (static_cast<double>(a) - middle);
+           offset * (static_cast<double>(a) - middle);
   }
 };
 
@@ -48,7 +48,7 @@ LevelPlaces level_places(const InteractionPlotData& data, const PlotArea& area) 
   out.lines = data.a_levels.size();
   out.first = area.left;
   out.slot = (area.right - area.left) / static_cast<double>(data.b_levels.size());
-  out.aside = std::min(kMostAside, out.slot / 2 / static_cast<double>(out.lines));
+  out.offset = std::min(kMostOffset, out.slot / 2 / static_cast<double>(out.lines));
   return out;
 }
 

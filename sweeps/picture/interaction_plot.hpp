@@ -17,7 +17,7 @@ struct InteractionPlotData {
 
 /// A line for each level of A over the levels of B (text.x_label names that factor), with marks,
 /// intervals and a label at its end: lines that are not parallel are an interaction. Lines are
-/// moved aside a little so that their intervals do not hide each other. Without a finite mean:
+/// moved sideways a little so that their intervals do not hide each other. Without a finite mean:
 /// "no data".
 /// @throws Error if the sizes do not agree or an interval has low > high.
 std::string interaction_plot(const InteractionPlotData& data, const ChartText& text);

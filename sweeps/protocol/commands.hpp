@@ -39,7 +39,7 @@ struct RunCommand {
   double hang = 0;
   bool shared_group = false;  // the store is shared with its group, see Store::open_or_create()
 
-  /// Whether it publishes the plan, and sets aside what is to be trained again.
+  /// Whether it publishes the plan, and archives what is to be trained again.
   bool plans() const noexcept { return mode == RunMode::Run || mode == RunMode::Prepare; }
 };
 

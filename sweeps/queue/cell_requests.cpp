@@ -9,7 +9,7 @@
 #include "storage/files/journal.hpp"
 #include "storage/files/lease.hpp"
 #include "storage/files/publish.hpp"
-#include "storage/files/set_aside.hpp"
+#include "storage/files/quarantine.hpp"
 
 namespace depthgrid {
 namespace {

@@ -13,7 +13,7 @@
 #include "core/base/log.hpp"
 #include "storage/cells/cell_recovery.hpp"
 #include "storage/files/lease.hpp"
-#include "storage/files/set_aside.hpp"
+#include "storage/files/quarantine.hpp"
 #include "sweeps/queue/cell_requests.hpp"
 #include "sweeps/queue/checkpoint_policy.hpp"
 
@@ -152,7 +152,7 @@ bool JobQueue::may_begin(const FusedJob& job) {
   return open;
 }
 
-/// Sets aside what stands in the place of a claimed cell's result and is none.
+/// Quarantines what stands in the place of a claimed cell's result and is none.
 /// @return  false if it cannot be read now; then the cell is given up with a report.
 bool JobQueue::clear_result(std::size_t row, std::int64_t generation,
                             std::vector<std::string>& damages) {
@@ -163,8 +163,8 @@ bool JobQueue::clear_result(std::size_t row, std::int64_t generation,
     return false;
   }
   if (result.kind == ResultState::Kind::Damaged) {
-    const std::filesystem::path aside = set_aside(store_.cell_path(id) / "result.h5", store_.fs());
-    damages.push_back(result.problem + "; set aside as " + aside.filename().string() +
+    const std::filesystem::path moved = quarantine(store_.cell_path(id) / "result.h5", store_.fs());
+    damages.push_back(result.problem + "; moved to " + moved.filename().string() +
                       ", the cell is trained again");
   }
   return true;

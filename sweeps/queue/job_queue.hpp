@@ -36,7 +36,7 @@ struct ClaimedCell {
   std::optional<LoadedCheckpoint> state;  // none: from the start
   std::vector<std::string> rejected;      // damaged checkpoints that were skipped
   CellHistory before;                     // what earlier attempts have recorded
-  std::vector<std::string> damages = {};  // damaged files of the cell; they were set aside
+  std::vector<std::string> damages = {};  // damaged files of the cell; they were quarantined
 };
 
 /// Cells taken together from the store, ready for a session.

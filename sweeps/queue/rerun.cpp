@@ -5,7 +5,7 @@
 
 #include "core/base/error.hpp"
 #include "storage/files/publish.hpp"
-#include "storage/files/set_aside.hpp"
+#include "storage/files/quarantine.hpp"
 #include "sweeps/queue/cell_requests.hpp"
 
 namespace depthgrid {
@@ -13,16 +13,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Claims and heartbeats, earlier histories, and what was set aside before.
+/// Claims and heartbeats, earlier histories, and what was archived before.
 bool stays(const fs::path& file) {
   const std::string name = file.filename().string();
   return name.starts_with("gen-") || name.starts_with("hb-") || name.starts_with("earlier-") ||
-         is_set_aside(file);
+         is_quarantined(file);
 }
 
 }  // namespace
 
-fs::path set_records_aside(const Store& store, const CellId& id, LeaseKeeper& leases) {
+fs::path archive_records(const Store& store, const CellId& id, LeaseKeeper& leases) {
   const Fs& disk = store.fs();
   const fs::path folder = store.cell_dir(id);
   const auto lease = leases.try_acquire(folder);
@@ -52,10 +52,9 @@ fs::path set_records_aside(const Store& store, const CellId& id, LeaseKeeper& le
   return earlier;
 }
 
-std::optional<fs::path> set_result_aside(const Store& store, const CellId& id,
-                                         LeaseKeeper& leases) {
+std::optional<fs::path> archive_result(const Store& store, const CellId& id, LeaseKeeper& leases) {
   if (!store.completed(id)) return std::nullopt;
-  return set_records_aside(store, id, leases);
+  return archive_records(store, id, leases);
 }
 
 }  // namespace depthgrid

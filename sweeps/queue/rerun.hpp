@@ -13,12 +13,12 @@ namespace depthgrid {
 /// `earlier-N` in its own, N = 1, 2, …; claims stay, so numbers of attempts go on.
 /// @return  that folder.
 /// @throws  UserError (TempFail) if another process has the cell; StorageError.
-std::filesystem::path set_records_aside(const Store& store, const CellId& id, LeaseKeeper& leases);
+std::filesystem::path archive_records(const Store& store, const CellId& id, LeaseKeeper& leases);
 
 /// The same for a cell that is done. Rows that `pack` has copied stay in sweep.h5 until the new
 /// result is packed.
 /// @return  nothing if the cell has no result: then a run trains it anyway.
-std::optional<std::filesystem::path> set_result_aside(const Store& store, const CellId& id,
-                                                      LeaseKeeper& leases);
+std::optional<std::filesystem::path> archive_result(const Store& store, const CellId& id,
+                                                    LeaseKeeper& leases);
 
 }  // namespace depthgrid

@@ -13,7 +13,7 @@
 #include "storage/files/journal.hpp"
 #include "storage/files/lease.hpp"
 #include "storage/files/loose_text.hpp"
-#include "storage/files/set_aside.hpp"
+#include "storage/files/quarantine.hpp"
 #include "sweeps/queue/cell_requests.hpp"
 #include "sweeps/report/log_follower.hpp"
 #include "sweeps/slurm/missing_cells.hpp"

@@ -88,7 +88,7 @@ size=$(stat -c %s "$newest")
 printf '\xff' | dd of="$newest" bs=1 seek=$((size / 2)) conv=notrunc status=none
 options=(--set train.steps=1500 --set checkpoint.every=20 --set eval.every=50)
 train stopped
-[ "$(find stopped -path '*corrupt*' -name 'ckpt-*.h5' | wc -l)" = 1 ] || fail "the damaged checkpoint was not put aside"
+[ "$(find stopped -path '*corrupt*' -name 'ckpt-*.h5' | wc -l)" = 1 ] || fail "the damaged checkpoint was not quarantined"
 train straight
 same straight stopped
 expect 0 h5dump -d /attempt_first_step stopped/sweep.h5

@@ -113,7 +113,7 @@ expect 0 "$depthgrid" pack shared
 same plain shared
 [ "$(find shared/cells -name result.h5 | wc -l)" = 4 ] || fail "not four results"
 
-# A cell that crashes its process each time is set aside; the others are completed; exit code 4.
+# A cell that crashes its process each time is given up; the others are completed; exit code 4.
 expect 0 "$depthgrid" status plain --json
 poison=$("$depthgrid" results plain --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["cells"][0]["id"])')
 DEPTHGRID_FAULT=abort@300@$poison expect 4 supervised poisoned -j 2 --set retry.crash=1 --set retry.breaker_failures=50

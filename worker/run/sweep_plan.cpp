@@ -12,7 +12,7 @@
 #include "core/base/log.hpp"
 #include "distributed/agree.hpp"
 #include "models/options/model_options.hpp"
-#include "storage/files/set_aside.hpp"
+#include "storage/files/quarantine.hpp"
 #include "storage/former_values.hpp"
 #include "storage/plan_repair.hpp"
 #include "storage/plan_sequence.hpp"
@@ -120,12 +120,12 @@ void begin_again(const RunCommand& command, Collective& world, const Sweep& swee
         continue;
       }
       if (const std::string why = former.of(cell.id); !why.empty()) {
-        const std::filesystem::path earlier = set_records_aside(store, cell.id, leases);
+        const std::filesystem::path earlier = archive_records(store, cell.id, leases);
         progress.notify(fmt::format("{}: {}; its files are in {} now, it is trained again",
                                     cell.alias, why, earlier.filename().string()));
       }
       if (std::ranges::find(command.rerun, cell.id) == command.rerun.end()) continue;
-      const auto earlier = set_result_aside(store, cell.id, leases);
+      const auto earlier = archive_result(store, cell.id, leases);
       progress.notify(earlier ? fmt::format("{}: its files are in {} now; it is trained again",
                                             cell.alias, earlier->string())
                               : fmt::format("{}: it has no result yet", cell.alias));

@@ -31,7 +31,7 @@ void publish_sweep(const RunCommand& command, Collective& world, const Sweep& sw
 
 /// Puts the results of the cells that a command names away, so that they are trained again, and
 /// whatever was recorded of a cell with other values than it has now (former_values.hpp); by the
-/// first rank. Collective over `world`. @throws UserError like set_result_aside(), on every rank.
+/// first rank. Collective over `world`. @throws UserError like archive_result(), on every rank.
 void begin_again(const RunCommand& command, Collective& world, const Sweep& sweep,
                  const Store& store, Progress& progress);
 

@@ -11,7 +11,7 @@
 #include "core/config/axis_labels.hpp"
 #include "storage/cells/cell_file.hpp"
 #include "storage/cells/cell_history.hpp"
-#include "storage/files/set_aside.hpp"
+#include "storage/files/quarantine.hpp"
 #include "sweeps/queue/cell_requests.hpp"
 #include "worker/session/state_files.hpp"
 
@@ -115,8 +115,8 @@ void CellRecorder::publish(const CellFileInput& input) {
       throw StorageError(folder() / "result.h5", "cannot be read back: " + state.problem);
     }
     log(LogLevel::Warning,
-        fmt::format("{}: {}; set aside as {}", cell_.alias, state.problem,
-                    set_aside(folder() / "result.h5", fs()).filename().string()));
+        fmt::format("{}: {}; moved to {}", cell_.alias, state.problem,
+                    quarantine(folder() / "result.h5", fs()).filename().string()));
   }
   throw StorageError(folder() / "result.h5", "is damaged whenever it is written: check the disk");
 }

@@ -101,7 +101,7 @@ class CellRecorder {
   bool finish(CellStatus status, CellFacts facts);
 
  private:
-  /// Publishes the result; what is damaged in its place is set aside.
+  /// Publishes the result; what is damaged in its place is quarantined.
   void publish(const CellFileInput& input);
   /// Ends an attempt whose records are not whole.
   void end_incomplete(std::int64_t covered);

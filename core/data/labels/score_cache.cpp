@@ -61,16 +61,16 @@ std::optional<CachedScores> scores_in(std::string_view body, std::size_t names) 
 void publish_cache(const std::filesystem::path& file, const std::string& head,
                    const std::string& body) {
   std::filesystem::create_directories(file.parent_path());
-  const std::filesystem::path aside = fmt::format("{}.{}.tmp", file.string(), ::getpid());
+  const std::filesystem::path temporary = fmt::format("{}.{}.tmp", file.string(), ::getpid());
   try {
-    std::ofstream out(aside, std::ios::binary);
+    std::ofstream out(temporary, std::ios::binary);
     out.exceptions(std::ios::failbit | std::ios::badbit);
     out << head << body;
     out.close();
-    std::filesystem::rename(aside, file);
+    std::filesystem::rename(temporary, file);
   } catch (...) {
     std::error_code none;
-    std::filesystem::remove(aside, none);
+    std::filesystem::remove(temporary, none);
     throw;
   }
 }

@@ -12,10 +12,10 @@ namespace depthgrid {
 /// What a command has answered to texts, kept in a file.
 ///
 /// One file for each argument vector and list of names: a line that says what it holds, with the
-/// SHA-256 of the rest, then a line for each text. It is written aside and renamed into place, and
-/// checked to the last byte when it is read: a damaged file counts as absent, with a warning. A
-/// folder that cannot be written costs a warning and the next run's time, nothing else. Of two
-/// processes that write at once, the later one's file stays.
+/// SHA-256 of the rest, then a line for each text. It is written under a temporary name and renamed
+/// into place, and checked to the last byte when it is read: a damaged file counts as absent, with
+/// a warning. A folder that cannot be written costs a warning and the next run's time, nothing
+/// else. Of two processes that write at once, the later one's file stays.
 ///
 /// A program that gives other answers under the same arguments is not noticed, unless what changed
 /// is a file that they name (ScoreCommand::versions): remove its file, or give the program an

@@ -124,7 +124,7 @@ TEST_F(Recovery, AnEvaluationThatIsCutOutIsMissed) {
   EXPECT_EQ(recovered_step(), 0);
 }
 
-TEST_F(Recovery, WhatIsNoJournalIsSetAside) {
+TEST_F(Recovery, WhatIsNoJournalIsQuarantined) {
   const auto name = file("journal-000001");
   const std::vector<std::function<void()>> replacements = {
       [&] { fs::create_directory(name); },

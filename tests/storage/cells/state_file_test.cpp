@@ -129,7 +129,7 @@ TEST(StateFile, OtherStatesOfTheStepHaveAFileOfTheirOwn) {
   EXPECT_EQ(publish_states(folder.path(), wide.input).filename(), "states-00000040-2.h5");
 }
 
-TEST(StateFile, WhatIsDamagedIsSetAsideAndWrittenAgain) {
+TEST(StateFile, WhatIsDamagedIsQuarantinedAndWrittenAgain) {
   const TemporaryFolder folder;
   const Look look(3, 1, 8, 4, true);
   const fs::path file = publish_states(folder.path(), look.input);

@@ -187,9 +187,9 @@ TEST_F(Summary, ACellThatFinishesMeanwhileIsNotPending) {
   LeaseKeeper keeper;
   keeper.try_acquire(cell)->release();
   finish_cell(store_, plan_, 0, 10);
-  const auto aside = folder_.path() / "result.h5";
-  const auto finish = [&] { std::filesystem::rename(aside, cell / "result.h5"); };
-  std::filesystem::rename(cell / "result.h5", aside);
+  const auto moved = folder_.path() / "result.h5";
+  const auto finish = [&] { std::filesystem::rename(moved, cell / "result.h5"); };
+  std::filesystem::rename(cell / "result.h5", moved);
   int reads = 0;
   // The first thing that is read there is the claim: by then nobody has found a result.
   const FolderWatch watch(cell, DN_ACCESS, [&] {
@@ -199,7 +199,7 @@ TEST_F(Summary, ACellThatFinishesMeanwhileIsNotPending) {
 
   EXPECT_EQ(summarise(store_, plan_)[0].status, CellStatus::Completed);
   EXPECT_GT(reads, 0);
-  std::filesystem::rename(cell / "result.h5", aside);
+  std::filesystem::rename(cell / "result.h5", moved);
   reads = 0;
   EXPECT_EQ(gather_sources(store_, plan_).cells[0].kind, CellSource::Kind::File);
   EXPECT_GT(reads, 0);

@@ -114,7 +114,7 @@ TEST(Checkpoint, OfAStepTheNewestGenerationStays) {
             (std::vector<std::string>{"ckpt-00000100-000001.h5", "ckpt-00000200-000002.h5"}));
 }
 
-TEST(Checkpoint, ADamagedOneIsSetAsideAndTheOlderOneServes) {
+TEST(Checkpoint, ADamagedOneIsQuarantinedAndTheOlderOneServes) {
   TemporaryFolder cell;
   publish_checkpoint(cell.path(), 1, sample(100));
   const auto newest = publish_checkpoint(cell.path(), 1, sample(200));

@@ -270,12 +270,12 @@ TEST_F(Pack, AResultThatComesWhileTheFileIsWrittenIsPackedToo) {
   finish_cell(store_, plan_, 0, 10);
   finish_cell(store_, plan_, 1, 10);
   const auto result = store_.cell_dir(plan_.cells[1].id) / "result.h5";
-  const auto aside = folder_.path() / "result.h5";
-  std::filesystem::rename(result, aside);
+  const auto moved = folder_.path() / "result.h5";
+  std::filesystem::rename(result, moved);
   // The first file that is made beside the packed one is the next packed one.
   const FolderWatch watch(store_.root(), DN_CREATE, [&] {
     std::error_code done_before;
-    std::filesystem::rename(aside, result, done_before);
+    std::filesystem::rename(moved, result, done_before);
   });
   if (!watch.works()) GTEST_SKIP() << "this kernel does not signal changes of a folder";
 

@@ -308,7 +308,7 @@ TEST_F(Queue, GivesUpACellThatCrashesTooOftenButNotOneThatWasKilled) {
   EXPECT_EQ(jobs.next(claim), State::Finished);
 }
 
-TEST_F(Queue, WhatIsNoResultIsSetAsideAndTheCellTrainsAgain) {
+TEST_F(Queue, WhatIsNoResultIsQuarantinedAndTheCellTrainsAgain) {
   LeaseKeeper leases;
   complete(1);
   const auto result = folder(0) / "result.h5";

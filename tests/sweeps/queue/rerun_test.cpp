@@ -32,7 +32,7 @@ TEST_F(Rerun, KeepsTheEarlierFilesAndLeavesACellThatWasNeverTried) {
   const std::int64_t claims = highest_claim(folder(0));
   LeaseKeeper leases;
   for (const char* name : {"earlier-1", "earlier-2"}) {
-    const auto earlier = set_result_aside(store_, id, leases);
+    const auto earlier = archive_result(store_, id, leases);
     ASSERT_TRUE(earlier.has_value());
     EXPECT_EQ(*earlier, folder(0) / name);
     EXPECT_TRUE(fs::exists(*earlier / "result.h5"));
@@ -47,7 +47,7 @@ TEST_F(Rerun, KeepsTheEarlierFilesAndLeavesACellThatWasNeverTried) {
 
 TEST_F(Rerun, ACellWithoutAResultStaysAsItIs) {
   LeaseKeeper leases;
-  EXPECT_EQ(set_result_aside(store_, sweep_.cells[0].id, leases), std::nullopt);
+  EXPECT_EQ(archive_result(store_, sweep_.cells[0].id, leases), std::nullopt);
   EXPECT_FALSE(fs::exists(folder(0)));
 }
 
@@ -56,7 +56,7 @@ TEST_F(Rerun, ACellThatIsInUseIsRefused) {
   LeaseKeeper others, ours;
   const auto lease = others.try_acquire(folder(0));
   ASSERT_TRUE(lease.has_value());
-  EXPECT_THROW(set_result_aside(store_, sweep_.cells[0].id, ours), UserError);
+  EXPECT_THROW(archive_result(store_, sweep_.cells[0].id, ours), UserError);
   EXPECT_TRUE(store_.completed(sweep_.cells[0].id));
 }
 

@@ -83,7 +83,7 @@ class PretendedBackend final : public SupervisorBackend {
     return plan.id != haunted || now_ > haunted_until;
   }
   void report_failed(const LaunchPlan& plan, const LaunchRecord&, const std::string& why) override {
-    aside.push_back(plan.id);
+    given_up.push_back(plan.id);
     log += why + '\n';
   }
   /// What happened, in order. A pause of the supervisor is one event, however long.
@@ -93,7 +93,7 @@ class PretendedBackend final : public SupervisorBackend {
   };
   std::vector<Event> events;
   std::vector<SweepEvent> recorded;
-  std::vector<std::string> started, aside, asked, killed;
+  std::vector<std::string> started, given_up, asked, killed;
   std::function<bool(std::int64_t ranks)> alone = [](std::int64_t) { return false; };
   std::string haunted;  // an owner of this launch's cells is silent …
   double haunted_until = 0;

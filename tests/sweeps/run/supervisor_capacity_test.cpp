@@ -22,7 +22,7 @@ TEST(SupervisorCapacity, WhileTheDiskIsFullOneLaunchIsTriedAfterTheOther) {
   EXPECT_NE(backend.log.find("No space left on device"), std::string::npos);
   EXPECT_NE(backend.log.find("retry.disk_wait"), std::string::npos);
   EXPECT_LE(backend.started.size(), 2U + 5 + 4) << "two at first, then one every 20 s";
-  EXPECT_TRUE(backend.aside.empty()) << "no cell has failed";
+  EXPECT_TRUE(backend.given_up.empty()) << "no cell has failed";
 }
 
 TEST(SupervisorCapacity, ADiskThatStaysFullEndsTheRunAfterItsTime) {

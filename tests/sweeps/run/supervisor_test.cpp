@@ -76,11 +76,11 @@ TEST(Supervisor, ACrashIsTriedAgainLaterAndLater) {
   EXPECT_LT(backend.now(), most);
 }
 
-TEST(Supervisor, WhatHasUsedUpItsBudgetIsSetAsideAndTheRestGoesOn) {
+TEST(Supervisor, WhatHasUsedUpItsBudgetIsGivenUpAndTheRestGoesOn) {
   Backend backend(launches(2), slots(1));
   backend.plays("a", {{.seconds = 1, .code = 139, .finalises = false}});
   EXPECT_EQ(backend.run(), ExitCode::Partial);
-  EXPECT_EQ(backend.aside, std::vector<std::string>{"a"});
+  EXPECT_EQ(backend.given_up, std::vector<std::string>{"a"});
   EXPECT_EQ(std::ranges::count(backend.started, "a"), 3) << "the first try and two more";
   EXPECT_EQ(std::ranges::count(backend.started, "b"), 1);
 }
@@ -99,7 +99,7 @@ TEST(Supervisor, ALaunchOfSeveralJobsIsTakenApartUntilItsCulpritIsAlone) {
   RetryOptions retries;
   retries.breaker_failures = 1;  // all of these are failures of one launch
   EXPECT_EQ(backend.run(retries), ExitCode::Partial) << backend.log;
-  EXPECT_EQ(backend.aside, std::vector<std::string>{poison});
+  EXPECT_EQ(backend.given_up, std::vector<std::string>{poison});
   const auto times = [&](const std::string& id) { return std::ranges::count(backend.started, id); };
   EXPECT_EQ(times("a"), 3) << "the first try and two more";
   EXPECT_EQ(times(pair), 1) << "its budget was used up before";
@@ -121,7 +121,7 @@ TEST(Supervisor, WhatDoesNotFitInMemoryIsHalvedAtOnceAndACellAloneIsTriedAgain) 
   RetryOptions retries;
   retries.budget = [](std::string_view) { return std::int64_t{1}; };
   EXPECT_EQ(backend.run(retries), ExitCode::Partial) << backend.log;
-  EXPECT_EQ(backend.aside, std::vector<std::string>{large});
+  EXPECT_EQ(backend.given_up, std::vector<std::string>{large});
   const auto times = [&](const std::string& id) { return std::ranges::count(backend.started, id); };
   EXPECT_EQ(times("a"), 1);
   EXPECT_EQ(times(pair), 1);
@@ -193,7 +193,7 @@ TEST(Supervisor, WithoutACardLeftItStopsAndLeavesTheCellsPending) {
   retries.budget = [](std::string_view) { return std::int64_t{9}; };
   retries.backoff = 0.1;
   EXPECT_EQ(backend.run(retries), ExitCode::TempFail) << backend.log;
-  EXPECT_TRUE(backend.aside.empty());
+  EXPECT_TRUE(backend.given_up.empty());
 }
 
 TEST(Supervisor, ATeamThatIsTooLargeForTheCardsLeftStopsItWithCellsPending) {
@@ -213,11 +213,11 @@ TEST(Supervisor, ATeamThatIsTooLargeForTheCardsLeftStopsItWithCellsPending) {
   EXPECT_EQ(backend.run(retries), ExitCode::TempFail) << backend.log;
   EXPECT_NE(backend.log.find("a launch of 2 ranks is left, and only 1 cards"), std::string::npos)
       << backend.log;
-  EXPECT_TRUE(backend.aside.empty());
+  EXPECT_TRUE(backend.given_up.empty());
   EXPECT_EQ(backend.count_finalised(), 5U) << "what fits the other card has been trained";
 }
 
-TEST(Supervisor, ACellThatFitsNowhereIsSetAsideWithItsPeak) {
+TEST(Supervisor, ACellThatFitsNowhereIsGivenUpWithItsPeak) {
   Backend backend(launches(1), slots(1));
   backend.plays("a", {{.seconds = 1,
                        .code = 77,
@@ -278,7 +278,7 @@ TEST(Supervisor, AnErrorIsTriedAsOftenAsItsOwnBudgetSays) {
   };
   EXPECT_EQ(backend.run(retries), ExitCode::Partial) << backend.log;
   EXPECT_EQ(std::ranges::count(backend.started, "a"), 1);
-  EXPECT_EQ(backend.aside, std::vector<std::string>{"a"});
+  EXPECT_EQ(backend.given_up, std::vector<std::string>{"a"});
 }
 
 TEST(Supervisor, OneLaunchThatFailsOftenIsNoBrokenMachine) {

@@ -200,7 +200,7 @@ TEST_F(CellRecorderTest, AResultIsNotPublishedWhenRecordsOfItsStepsAreGone) {
   EXPECT_TRUE(keeper_.try_acquire(cell()).has_value()) << "the next attempt may begin at once";
 }
 
-TEST_F(CellRecorderTest, WhatStandsInThePlaceOfTheResultIsSetAside) {
+TEST_F(CellRecorderTest, WhatStandsInThePlaceOfTheResultIsQuarantined) {
   CellRecorder recorder = first_attempt();
   std::filesystem::create_directory(cell() / "result.h5");
 

@@ -1,4 +1,4 @@
-#include "storage/files/set_aside.hpp"
+#include "storage/files/quarantine.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,26 +8,26 @@
 #include "tests/storage/temporary_folder.hpp"
 
 namespace depthgrid {
-namespace set_aside_test {
+namespace quarantine_test {
 
-TEST(SetAside, MovesAnythingUnderAFreshNameThatSaysSo) {
+TEST(Quarantine, MovesAnythingUnderAFreshNameThatSaysSo) {
   TemporaryFolder folder;
   const auto file = folder.path() / "result.h5";
   std::filesystem::create_directory(file);
-  EXPECT_EQ(set_aside(file), folder.path() / "result.h5.damaged-1");
+  EXPECT_EQ(quarantine(file), folder.path() / "result.h5.damaged-1");
   std::filesystem::create_symlink("nowhere", file);
   EXPECT_TRUE(something_at(file));
-  EXPECT_EQ(set_aside(file), folder.path() / "result.h5.damaged-2");
+  EXPECT_EQ(quarantine(file), folder.path() / "result.h5.damaged-2");
   publish_once(file, "x");
-  const auto third = set_aside(file);
+  const auto third = quarantine(file);
   EXPECT_EQ(read_text_file(third), "x");
-  EXPECT_TRUE(is_set_aside(third));
-  EXPECT_FALSE(is_set_aside(file));
+  EXPECT_TRUE(is_quarantined(third));
+  EXPECT_FALSE(is_quarantined(file));
   EXPECT_FALSE(something_at(file));
-  EXPECT_THROW(set_aside(file), StorageError);
+  EXPECT_THROW(quarantine(file), StorageError);
 }
 
-TEST(SetAside, AFolderInTheWayOfAFileThatIsReplacedIsMovedAndKept) {
+TEST(Quarantine, AFolderInTheWayOfAFileThatIsReplacedIsMovedAndKept) {
   TemporaryFolder folder;
   const auto file = folder.path() / "metrics.h5";
   std::filesystem::create_directory(file);
@@ -39,5 +39,5 @@ TEST(SetAside, AFolderInTheWayOfAFileThatIsReplacedIsMovedAndKept) {
   EXPECT_EQ(read_text_file(folder.path() / "metrics.h5.damaged-1" / "inside"), "kept");
 }
 
-}  // namespace set_aside_test
+}  // namespace quarantine_test
 }  // namespace depthgrid
