@@ -167,10 +167,11 @@ int submit_verb(const Arguments& arguments) {
   refuse_over_budget(sweep, folder);
   const SlurmClient slurm;
   if (!dry && !slurm.present()) {
-    throw UserError(ExitCode::BadConfig,
-                    "submit: sbatch is not here, or knows no cluster; on a machine without Slurm "
-                    "type depthgrid run "
-                    "-j N, or try a submission with --dry-run or scripts/slurm/lab.sh");
+    throw UserError(
+        ExitCode::BadConfig,
+        "submit: sbatch was not found, or no Slurm controller answers; on a machine without Slurm "
+        "type depthgrid run "
+        "-j N, or try a submission with --dry-run or scripts/slurm/lab.sh");
   }
   const bool looks = dry || test;
   std::optional<ScratchFolder> nothing;  // who only reads makes no store

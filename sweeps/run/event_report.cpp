@@ -193,7 +193,7 @@ std::string event_text(const SweepEvent& e, const Listing& cells) {
     case CellsGivenUp:
       return fmt::format("{} given up{}", cells_named(e.cells, cells), first_line(e.message));
     case CardLeftOut:
-      return fmt::format("card {} of {} is left out: {} on it ended by its fault", e.card, e.node,
+      return fmt::format("GPU {} on {} disabled: {} on it ended by its fault", e.card, e.node,
                          counted(e.failures, "launch"));
     case NodeLeftOut:
       return fmt::format("node {} is left out{}", e.node, first_line(e.message));

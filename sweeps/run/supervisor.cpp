@@ -186,10 +186,9 @@ void Supervisor::watch() {
     const LifeSign sign = launch->process->life();
     const auto silent = launch->judge.observe(sign.beats, sign.phase, now);
     if (silent && !launch->hung) {
-      backend_.notify(
-          fmt::format("launch {} has given no sign of life for {} in phase '{}' (resources.hang): "
-                      "it is ended as hung",
-                      queue_[launch->index].id, clock_text(*silent), rule_of(sign.phase).name));
+      backend_.notify(fmt::format(
+          "no heartbeat from launch {} for {} in phase '{}' (resources.hang): killing it as hung",
+          queue_[launch->index].id, clock_text(*silent), rule_of(sign.phase).name));
       launch->hung = true;
       launch->process->kill_hung();
     }

@@ -119,9 +119,8 @@ void Supervisor::note_success(const LaunchPlan& plan) {
 
 void Supervisor::return_share(const SlotShare& share, LaunchEnd end) {
   for (const auto& [card, faults] : slots_.give_back(share, end == LaunchEnd::Infrastructure)) {
-    backend_.notify(
-        fmt::format("card {} of {} is left out: {} launches on it ended as infrastructure", card,
-                    options_.host, faults));
+    backend_.notify(fmt::format("GPU {} on {} disabled after {} infrastructure failures", card,
+                                options_.host, faults));
     backend_.record({.kind = SweepEventKind::CardLeftOut,
                      .node = options_.host,
                      .card = card,

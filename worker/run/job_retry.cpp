@@ -104,7 +104,7 @@ bool JobRetry::out_of_memory(const SessionJob& job, const std::vector<std::int64
     return false;
   }
   while (!book_.ended(job.id, LaunchEnd::OutOfMemory, false, 0).gives_up) {
-    run_.progress.notify("job " + job.id + " does not fit in memory: retrying in a fresh process");
+    run_.progress.notify("job " + job.id + " does not fit in memory: retrying in a new process");
     const int code = train_apart(command_, cell, run_);
     if (code == static_cast<int>(ExitCode::TempFail)) return true;
     if (run_.store.completed(cell.id)) return false;
@@ -113,10 +113,10 @@ bool JobRetry::out_of_memory(const SessionJob& job, const std::vector<std::int64
     if (failure && failure->generation > generations.front()) {
       queue_.give_up(job.rows);  // it has reported why
     } else if (code < 128) {
-      throw UserError(static_cast<ExitCode>(code),
-                      fmt::format("{}: the fresh process ended with {}; its own message stands "
-                                  "above",
-                                  cell.alias, code));
+      throw UserError(
+          static_cast<ExitCode>(code),
+          fmt::format("{}: the retry process exited with code {} (see its message above)",
+                      cell.alias, code));
     }
     return false;  // a crash: retry.crash decides at the next claim
   }

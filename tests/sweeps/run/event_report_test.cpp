@@ -132,7 +132,7 @@ TEST_F(EventReportOf, EveryKindHasASentenceWithItsNumbers) {
       {LaunchAgain, "launch abc starts again in 12.0 s: crash, retry 1 of 3 (retry.crash)"},
       {LaunchSplit, "launch abc ended as crash: 8 launches in its place"},
       {CellsGivenUp, "lr=0.001,s0 given up: why"},
-      {CardLeftOut, "card 0 of n1 is left out: 1 launch on it ended by its fault"},
+      {CardLeftOut, "GPU 0 on n1 disabled: 1 launch on it ended by its fault"},
       {NodeLeftOut, "node n1 is left out: why"},
       {NodeReadmitted, "node n1 is used again by ada"},
       {DiskFull, "the store's disk is full: launches wait: why"},
