@@ -27,7 +27,7 @@ function(trial check file line expected)
   judge(${check} "'${line}' in ${file}" "${expected}")
 endfunction()
 
-# What a room may include.
+# What a layer may include.
 trial(layering core/base/a.hpp "#include \"core/config/schema.hpp\"" "core/base sees")
 trial(layering core/config/a.cpp "#include \"storage/store.hpp\"" "core/config sees")
 trial(layering storage/a.cpp "#include \"sweeps/plan/job_plan.hpp\"" "storage sees")
@@ -41,7 +41,7 @@ trial(layering models/families/a.cpp "#include \"family.hpp\"" "models sees")
 trial(layering core/new/a.cpp "int a#" "in no layer")
 trial(layering worker/a.cpp "#include \"storage/store.hpp\"" "")
 trial(layering sweeps/a.cpp "#include \"core/config/sweep.hpp\"" "")
-# Folders of a room, and the files at its top.
+# Folders of a layer, and the files at its top.
 trial(layering storage/files/a.cpp "#include \"storage/cells/b.hpp\"" "storage/files comes before cells")
 trial(layering models/ops/cpu/a.inc "#include \"models/blocks/b.hpp\"" "models/ops/cpu comes before blocks")
 trial(layering storage/new/a.cpp "int a#" "in no layer")
@@ -59,14 +59,14 @@ trial(layering storage/a.hpp "#include \"storage/a.hpp\"" "")
 file(WRITE "${SCRATCH}/storage/store.hpp" "#include \"storage/cells/a.hpp\"\n")
 file(WRITE "${SCRATCH}/storage/cells/a.hpp" "#include \"storage/store.hpp\"\n")
 judge(layering "a header that includes what includes it" "a circle of includes among: (cells;store.hpp|store.hpp;cells)")
-# The table of rooms on its page.
-trial(layering docs/architecture.md "no table" "another table of rooms")
+# The table of layers on its page.
+trial(layering docs/architecture.md "no table" "another table of layers")
 execute_process(COMMAND ${CMAKE_COMMAND} -DROOT=${SCRATCH} -DPRINT=ON -P ${CMAKE_CURRENT_LIST_DIR}/check_layering.cmake
                 OUTPUT_VARIABLE table)
-trial(layering docs/architecture.md "<!-- rooms -->\n${table}<!-- end -->" "")
+trial(layering docs/architecture.md "<!-- layers -->\n${table}<!-- end -->" "")
 string(REPLACE "`yaml` · " "" table "${table}")
-trial(layering docs/architecture.md "<!-- rooms -->\n${table}<!-- end -->" "another table of rooms")
-# The room that owns a library.
+trial(layering docs/architecture.md "<!-- layers -->\n${table}<!-- end -->" "another table of layers")
+# The layer that owns a library.
 trial(layering cli/a.cpp "#include <ATen/core/Tensor.h>" "belongs to")
 trial(layering sweeps/a.cpp "#include <yaml-cpp/yaml.h>" "belongs to: core/config")
 trial(layering worker/a.cpp "#include <hdf5.h>" "belongs to: storage")

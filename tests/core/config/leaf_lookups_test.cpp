@@ -74,8 +74,9 @@ Problems wrong_kinds(const std::string& source) {
 /// Text of all sources but the rows of the schema and the table of frequent mistakes.
 std::map<std::string, std::string> sources() {
   std::map<std::string, std::string> out;
-  for (const char* room : {"core", "storage", "models", "distributed", "sweeps", "worker", "cli"}) {
-    const fs::path root = fs::path(DEPTHGRID_SOURCE_DIR) / room;
+  for (const char* layer :
+       {"core", "storage", "models", "distributed", "sweeps", "worker", "cli"}) {
+    const fs::path root = fs::path(DEPTHGRID_SOURCE_DIR) / layer;
     for (const auto& entry : fs::recursive_directory_iterator(root)) {
       const std::string name = entry.path().filename();
       if (!name.ends_with("pp") || name == "leaf_reader.cpp") continue;
