@@ -51,11 +51,11 @@ MissingCells find_missing(const Sweep& sweep, const Store& store,
 
 /// Refuses a time above the partition's limit. A quality of service may lift it.
 void check_time(const SbatchRequest& sbatch, const std::vector<SlurmPartition>& partitions) {
-  const auto [time, from] = order.value(kTimeOption);
+  const auto [time, from] = sbatch.value(kTimeOption);
   const std::string problem =
-      time_problem(partitions, order.value(kPartitionOption).text, time, from);
+      time_problem(partitions, sbatch.value(kPartitionOption).text, time, from);
   if (problem.empty()) return;
-  if (order.value(kQosOption).text.empty()) {
+  if (sbatch.value(kQosOption).text.empty()) {
     throw UserError(ExitCode::BadConfig, "submit: " + problem);
   }
   log(LogLevel::Warning, "submit: " + problem + "; or your quality of service lifts the limit");
@@ -87,10 +87,10 @@ TaskPlanOptions plan_options(const Sweep& sweep, const SbatchRequest& sbatch, bo
       .canary = canary,
       .most_ranks = 1,
       .left_out = left_out,
-      .seconds = order.time_seconds(),
+      .seconds = sbatch.time_seconds(),
       .times = DescribeCache().known(sweep.cells),
       .counts = {},
-      .partitions = partitions_named(partitions, order.value(kPartitionOption).text)};
+      .partitions = partitions_named(partitions, sbatch.value(kPartitionOption).text)};
   if (!sweep.run.is_word("resources.ranks_per_job")) return out;
   std::int64_t cores = 0, gpus = 0;
   for (const SlurmPartition& partition : out.partitions) {
@@ -192,7 +192,7 @@ int submit_verb(const Arguments& arguments) {
   const auto partitions = asks ? slurm.partitions() : std::vector<SlurmPartition>{};
   const std::vector<std::string> left_out = nodes_left_out(
       faults_here(slurm, store.root()),
-      partitions_named(partitions, order.value(kPartitionOption).text), store.root(), looks);
+      partitions_named(partitions, sbatch.value(kPartitionOption).text), store.root(), looks);
   const MissingCells missing =
       find_missing(sweep, store,
                    asks ? live_tasks(submissions(store.root(), store.fs()), slurm.queue())
@@ -201,11 +201,11 @@ int submit_verb(const Arguments& arguments) {
   PreparedSubmission prepared =
       prepare_submission(sweep, folder,
                          task_groups(sweep, missing.wanted(),
-                                     plan_options(sweep, order, canary, left_out, partitions)),
+                                     plan_options(sweep, sbatch, canary, left_out, partitions)),
                          asks ? slurm.max_array_size() : kUsualArraySize, words);
   std::string said;  // by sbatch
   if (!prepared.submission.tasks.empty()) {
-    check_time(order, partitions);
+    check_time(sbatch, partitions);
     if (test) said = test_prepared(prepared, store, slurm);
     if (!looks) {
       submit_prepared(prepared, store, slurm, [&] { return lock->check_deposed(); });

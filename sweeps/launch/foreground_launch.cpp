@@ -49,7 +49,7 @@ std::optional<ForegroundEnd> ForegroundLaunch::tick() {
   }
   process_.news();
   const LifeSign sign = process_.life();
-  const auto silent = judge_.look(sign.beats, sign.phase, now - begun_);
+  const auto silent = judge_.observe(sign.beats, sign.phase, now - begun_);
   if (silent && !std::exchange(hung_, true)) {
     log(LogLevel::Error, fmt::format("{} has given no sign of life for {} in phase '{}' "
                                      "(resources.hang): it is ended as hung",

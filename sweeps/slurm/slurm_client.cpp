@@ -200,7 +200,7 @@ std::string SlurmClient::leave_out(const std::string& job,
   const auto has = [&](const ShownTask& task) { return task.left_out == wanted; };
   const bool answered = answer.code == 0 && !answer.late;
   const auto differs = [&](const ShownTask& task) { return task.waits && !has(task); };
-  const auto agrees = [&](const ShownTask& task) { return has(task) && (task.waits || message); };
+  const auto agrees = [&](const ShownTask& task) { return has(task) && (task.waits || answered); };
   if (std::ranges::none_of(tasks, differs) && std::ranges::any_of(tasks, agrees)) return "";
   return answered ? "the task does not show ExcNodeList=" + wanted : problem_of(answer);
 }

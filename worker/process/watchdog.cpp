@@ -59,7 +59,7 @@ LifeSign Watchdog::life() const noexcept {
 
 void Watchdog::tick(double now) {
   const LifeSign sign = life();
-  if (!judge_.look(sign.beats, sign.phase, now) || !expired_) return;
+  if (!judge_.observe(sign.beats, sign.phase, now) || !expired_) return;
   std::exchange(expired_, nullptr)(last());
 }
 

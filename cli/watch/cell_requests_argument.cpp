@@ -1,9 +1,10 @@
+#include "cli/watch/cell_requests_argument.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <set>
 #include <utility>
 
-#include "cli/watch/cell_requests_argument.hpp"
 #include "core/base/error.hpp"
 #include "sweeps/report/cell_log.hpp"
 #include "sweeps/report/results_query.hpp"
