@@ -5,7 +5,7 @@
 
 namespace depthgrid {
 
-/// Looks whether something has happened that wakes nobody up, such as the end of a GPU's queue.
+/// Polls whether something has happened that wakes nobody up, such as the end of a GPU's queue.
 ///
 /// Between polls it sleeps 50 us (about 100 with Linux's usual timer slack), so that the core is
 /// left to others; in the first 100 us it only yields: what is that short ends without a sleep.

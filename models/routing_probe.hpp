@@ -25,7 +25,7 @@ struct RoutingProbeOptions {
 /// thresholds, if it has any, are calibrated on the probe set itself. The names of the variables
 /// say under which; formulas: routing_statistics.hpp, execution_masks.hpp.
 ///
-/// Looks at no more than 16 sequences, of which signals of all tokens are kept at once, and for
+/// Measures no more than 16 sequences, of which signals of all tokens are kept at once, and for
 /// gradients at no more than 8.
 class RoutingProbe final : public Probe {
  public:

@@ -43,7 +43,7 @@ int probe_verb(const Arguments& arguments) {
   CommandLine line(
       "probe [STORE] [--cell CELL]… [--filter EXPRESSION] [--probe NAME,…]… [--at STEP,…]…\n"
       "               [--set probes.LEAF=VALUE]… [--json]",
-      "Looks at stored checkpoints along depth, as a run does while it trains: trajectory,\n"
+      "Measures stored checkpoints along depth, as a run does while it trains: trajectory,\n"
       "gates, lyapunov and others (docs/diagnostics.md). What is found is kept beside each\n"
       "cell's result, and comes into sweep.h5 with the next pack.");
   line.examples({"probe results/tiny --probe lyapunov --set probes.lyapunov.exponents=4",

@@ -72,7 +72,7 @@ void append_findings(std::vector<Finding>& all, const std::vector<Finding>& more
 int doctor_verb(const Arguments& arguments) {
   CommandLine line(
       "doctor [STORE] [--site FILE] [--json]",
-      "Looks at the store's file system, this machine, MPI, GPUs and Slurm, and says what to do\n"
+      "Inspects the store's file system, this machine, MPI, GPUs and Slurm, and says what to do\n"
       "about each problem. Two ranks train a very small model in a folder that goes away.\n"
       "Returns 1 if there is a problem.");
   line.examples({"doctor", "doctor results/tiny --json", "doctor --site cluster.yaml"});

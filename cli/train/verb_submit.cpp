@@ -63,12 +63,12 @@ void check_time(const SbatchRequest& sbatch, const std::vector<SlurmPartition>& 
 
 /// Nodes that the tasks leave out for their faults, each of which is said.
 /// @throws UserError (Infrastructure) if there are so many that the fault is another's, unless
-/// `looks`.
+/// `previews`.
 std::vector<std::string> nodes_left_out(const std::vector<NodeFault>& faults,
                                         const std::vector<SlurmPartition>& partitions,
-                                        const fs::path& store, bool looks) {
+                                        const fs::path& store, bool previews) {
   const std::string fault = sweep_fault_on(faults, partitions, store.string());
-  if (!fault.empty() && !looks) throw UserError(ExitCode::Infrastructure, "submit: " + fault);
+  if (!fault.empty() && !previews) throw UserError(ExitCode::Infrastructure, "submit: " + fault);
   if (!fault.empty()) log(LogLevel::Warning, "submit: " + fault);
   std::vector<std::string> out;
   for (const NodeFault& bad : faults) {
@@ -173,17 +173,17 @@ int submit_verb(const Arguments& arguments) {
         "type depthgrid run "
         "-j N, or try a submission with --dry-run or scripts/slurm/lab.sh");
   }
-  const bool looks = dry || test;
+  const bool previews = dry || test;
   std::optional<ScratchFolder> nothing;  // who only reads makes no store
-  if (looks && !Store::is_at(folder)) nothing.emplace();
-  const Store store = nothing ? Store::open_or_create(nothing->path())
-                      : looks ? Store::open(folder)
-                              : Store::open_or_create(folder);
+  if (previews && !Store::is_at(folder)) nothing.emplace();
+  const Store store = nothing    ? Store::open_or_create(nothing->path())
+                      : previews ? Store::open(folder)
+                                 : Store::open_or_create(folder);
   disregard_former(store, sweep);  // tasks train these cells again, and say so
   LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))},
                      store.fs());
   std::optional<Lease> lock;
-  if (!looks) {
+  if (!previews) {
     publish_plan(store, sweep);
     lock = locked(store, leases);
   }
@@ -192,7 +192,7 @@ int submit_verb(const Arguments& arguments) {
   const auto partitions = asks ? slurm.partitions() : std::vector<SlurmPartition>{};
   const std::vector<std::string> left_out = nodes_left_out(
       faults_here(slurm, store.root()),
-      partitions_named(partitions, sbatch.value(kPartitionOption).text), store.root(), looks);
+      partitions_named(partitions, sbatch.value(kPartitionOption).text), store.root(), previews);
   const MissingCells missing =
       find_missing(sweep, store,
                    asks ? live_tasks(submissions(store.root(), store.fs()), slurm.queue())
@@ -207,7 +207,7 @@ int submit_verb(const Arguments& arguments) {
   if (!prepared.submission.tasks.empty()) {
     check_time(sbatch, partitions);
     if (test) said = test_prepared(prepared, store, slurm);
-    if (!looks) {
+    if (!previews) {
       submit_prepared(prepared, store, slurm, [&] { return lock->check_deposed(); });
       EventLog(folder).add(submitted_event(prepared.submission));
     }
@@ -216,7 +216,7 @@ int submit_verb(const Arguments& arguments) {
   if (line.has("json")) {
     print(submit_json(prepared, missing, dry, said));
   } else {
-    print(said + submit_text(prepared, missing, looks));
+    print(said + submit_text(prepared, missing, previews));
     if (dry && !prepared.arrays.empty()) {
       print("\n" + batch_script(prepared.requests.front(), prepared.arrays.front()));
     }

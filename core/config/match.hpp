@@ -77,7 +77,7 @@ class MatchGoal {
   std::int64_t smallest_, largest_, step_ = 1, written_;
 };
 
-/// Settled slots as a cell.
+/// Resolved slots as a cell.
 MatchCandidate candidate_of(const Slots& slots, std::shared_ptr<ValuePool> pool);
 
 }  // namespace depthgrid

@@ -46,7 +46,7 @@ struct PackSources {
 /// True for variables over a step axis, which are read only when their chunk is built.
 bool is_series(const std::vector<std::string>& dims);
 
-/// Looks at every cell of the plan: the seal of its result, or its journals. Cells already in the
+/// Examines every cell of the plan: the seal of its result, or its journals. Cells already in the
 /// packed file are not read; the others only if the digest has changed.
 PackSources gather_sources(const Store& store, const StoredPlan& plan);
 

@@ -67,7 +67,7 @@ ArmComparison compare_arms(const Listing& listing, const std::vector<std::size_t
                            const std::vector<std::string>& allowed = {}, bool times = true);
 
 /// Whether measured times are shown by an output of these columns (names, ends of names, patterns;
-/// none: all) in this order ("-name": largest first). True where only names of cells could tell.
+/// none: all) in this order ("-name": largest first). True where only names of cells could say.
 bool shows_times(const Listing& listing, std::vector<std::string> columns, std::string_view sort);
 
 }  // namespace depthgrid

@@ -146,7 +146,7 @@ SweepNumbers numbers_now(const Listing& listing, const Store* store, const Descr
   }
   try {
     out.remaining = remaining_of(listing, *store, activity, costs);
-  } catch (const UserError&) {  // a plan of another release: the status is told without it
+  } catch (const UserError&) {  // a plan of another release: the status is reported without it
   }
   if (!something_at(store->requests_dir(), store->fs())) return out;
   for (const CellSummary& cell : listing.cells) {

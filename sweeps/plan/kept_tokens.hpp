@@ -16,7 +16,7 @@ std::string data_card_name(const CellConfig& config);
 /// The same of the text of these leaves.
 std::string data_card_of_key(const std::string& key);
 
-/// Lengths of splits, as the cards of a store tell them: without the text. It keeps what it has
+/// Lengths of splits, as the cards of a store have them: without the text. It keeps what it has
 /// read.
 class KeptTokens {
  public:

@@ -87,7 +87,7 @@ Table structure_table(const Sweep& sweep, const CostTable& costs) {
 /// Probes of each structure, with their share of the time of the training's steps.
 Table probe_table(const Sweep& sweep, const CostTable& costs) {
   Table table =
-      titled_table({"structure", "probe", ">looks", ">time/look", ">of training", ">stored/cell"});
+      titled_table({"structure", "probe", ">times", ">time each", ">of training", ">stored/cell"});
   for (const CellPlan* cell : first_of_each_structure(sweep.cells)) {
     const StructureCost* const cost = known_cost(costs, cell->structure);
     if (cost == nullptr) continue;

@@ -32,7 +32,7 @@ void UseCount::keep(bool at_once) {
   kept_ = record_.wall;
   try {
     keep_slots(store_.root(), record_, store_.fs());
-  } catch (const StorageError& e) {  // times that are told too low stop no work
+  } catch (const StorageError& e) {  // times that are recorded too low stop no work
     log(LogLevel::Debug, e.what());
   }
 }

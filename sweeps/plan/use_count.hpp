@@ -18,7 +18,7 @@ struct SlotUse {
   double ranks = 0;  // at work: their time counts for budget.gpu_hours
 };
 
-/// What one run of a sweep uses while it is at work, told by its record in the store, and the
+/// What one run of a sweep uses while it is at work, reported by its record in the store, and the
 /// budgets that are used up by it. Time comes from outside: s, monotonic.
 class UseCount {
  public:

@@ -15,7 +15,7 @@ namespace depthgrid {
 class SupervisorBackend;
 
 /// The launches of a supervisor, and which of them starts next: by the rules of ReadyJobs, and less
-/// those whose cells other processes of the store have settled.
+/// those whose cells other processes of the store have finalised.
 ///
 /// The store is asked of a launch when its turn comes, and once a second of a few others, in turn:
 /// those for which other launches wait, and those that ended without a result, since `depthgrid
@@ -35,7 +35,7 @@ class LaunchQueue {
   std::optional<std::size_t> take(std::int64_t slots, double now);
   /// One that was taken does not run, or no longer: it may be taken again from that time on.
   void give_back(std::size_t index, double not_before) { ready_.give_back(index, not_before); }
-  /// @return whether all of its cells are settled; then it is over.
+  /// @return whether all of its cells are finalised; then it is over.
   bool over_if_settled(std::size_t index);
   /// It is over whatever its cells are: nothing more is tried.
   void give_up(std::size_t index) { ready_.done(index); }

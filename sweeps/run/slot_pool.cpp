@@ -48,7 +48,7 @@ std::vector<SlotPool::BadCard> SlotPool::give_back(const SlotShare& share, bool 
     const auto places = static_cast<std::int64_t>(std::erase(gpus_, card));
     free_ -= places;
     all_ -= places;
-    if (faulty && faults == kCardFaults) out.push_back({card, faults});  // told once
+    if (faulty && faults == kCardFaults) out.push_back({card, faults});  // reported once
   }
   return out;
 }

@@ -171,7 +171,7 @@ ExitCode Supervisor::code_at_end() {
   return code_;
 }
 
-/// Looks at every launch once.
+/// Checks every launch once.
 void Supervisor::watch() {
   const double now = backend_.now();
   std::vector<std::unique_ptr<Watched>> still;

@@ -48,7 +48,7 @@ std::string leave_out_nodes(const Sweep& sweep, const Store& store, EventLog& ev
                             const std::filesystem::path& task_file,
                             const std::vector<NodeFault>& faults, const Scheduler& scheduler);
 
-/// Looks at this node (sweeps/slurm/node_check) before the task begins, and records a fault as a
+/// Checks this node (sweeps/slurm/node_check) before the task begins, and records a fault as a
 /// launch of the task that ended by it. @return whether there is one.
 bool found_node_fault(const Store& store, const std::vector<std::string>& cells, EventLog& events);
 

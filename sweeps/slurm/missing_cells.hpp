@@ -51,8 +51,8 @@ class HeartbeatWatch {
   /// Observes the claimed ones of these cells. @param until  when the last observation is.
   HeartbeatWatch(const Store& store, const std::vector<CellId>& cells, double until);
 
-  /// Looks again. @return whether it is to be called once more: there are claims left that have not
-  /// been seen to change, and time.
+  /// Inspects them again. @return whether it is to be called once more: there are claims left that
+  /// have not been seen to change, and time.
   bool tick(double now);
 
   const std::set<CellId>& at_work() const noexcept { return at_work_; }
