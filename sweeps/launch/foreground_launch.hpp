@@ -18,7 +18,7 @@
 namespace depthgrid {
 
 /// A process of one rank whose output is this process's own, and for which this process waits: the
-/// preparation of a sweep, the worker of a plain run, a cell in a fresh process.
+/// preparation of a sweep, the worker of a plain run, a cell in a new process.
 struct ForegroundSpec {
   std::string name;  // in messages: "the preparation"
   /// Words of the worker, which reports its signs of life in the folder `channel`.
@@ -42,7 +42,7 @@ struct ForegroundEnd {
 /// One attempt, from its start: judged by its signs of life whenever tick() is called.
 class ForegroundLaunch {
  public:
-  /// @throws StartError (BadConfig) if it cannot be started; UserError (CantCreate) without room
+  /// @throws StartError (BadConfig) if it cannot be started; UserError (CantCreate) without space
   ///         for its channel, which is on this node: there may be no store yet
   explicit ForegroundLaunch(const ForegroundSpec& spec, const Clock& clock = real_clock(),
                             const Processes& processes = real_processes());

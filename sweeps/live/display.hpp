@@ -48,7 +48,7 @@ class Display {
   Display(const Display&) = delete;
   Display& operator=(const Display&) = delete;
 
-  /// What a rank or a launch reports. @param event  its `rank` tells them apart.
+  /// What a rank or a launch reports. @param event  its `rank` distinguishes them.
   void receive(const LiveEvent& event);
   /// A line of the owner's that stays. It is no progress: Quiet shows it, too.
   void note(const std::string& line);

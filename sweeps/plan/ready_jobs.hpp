@@ -56,7 +56,8 @@ class ReadyJobs {
   std::size_t size() const { return jobs_.size(); }
   bool is_done(std::size_t job) const { return jobs_[job].state == State::Done; }
   bool is_taken(std::size_t job) const { return jobs_[job].state == State::Taken; }
-  /// Whether it could start but for its time and the room that it needs, and others wait for it.
+  /// Whether it could start but for its time and the capacity that it needs, and others wait for
+  /// it.
   bool is_awaited(std::size_t job) const;
   /// Whether one that is ready or rests has at most so many ranks.
   bool any_within(std::int64_t ranks) const;

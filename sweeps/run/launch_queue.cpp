@@ -34,7 +34,7 @@ bool LaunchQueue::finalised(std::size_t index) const {
                              [&](std::size_t row) { return backend_.finalised(row); });
 }
 
-bool LaunchQueue::over_if_settled(std::size_t index) {
+bool LaunchQueue::over_if_finalised(std::size_t index) {
   if (!finalised(index)) return false;
   ready_.done(index);
   const auto done = [&](std::size_t row) { return backend_.done(row); };
@@ -46,7 +46,7 @@ std::optional<std::size_t> LaunchQueue::take(std::int64_t slots, double now) {
   if (slots < 1) return std::nullopt;
   review_some(now);
   while (const auto next = ready_.take(slots, now)) {
-    if (!over_if_settled(*next)) return next;
+    if (!over_if_finalised(*next)) return next;
   }
   return std::nullopt;
 }
@@ -61,7 +61,7 @@ void LaunchQueue::replace(std::size_t index, const std::vector<LaunchPlan>& part
 void LaunchQueue::review(std::size_t index) {
   if (ready_.is_taken(index)) return;
   if (!ready_.is_done(index)) {
-    over_if_settled(index);
+    over_if_finalised(index);
   } else if (without_result_.contains(index) && !finalised(index)) {
     without_result_.erase(index);
     ready_.reopen(index);

@@ -36,7 +36,7 @@ class LaunchQueue {
   /// One that was taken does not run, or no longer: it may be taken again from that time on.
   void give_back(std::size_t index, double not_before) { ready_.give_back(index, not_before); }
   /// @return whether all of its cells are finalised; then it is over.
-  bool over_if_settled(std::size_t index);
+  bool over_if_finalised(std::size_t index);
   /// It is over whatever its cells are: nothing more is tried.
   void give_up(std::size_t index) { ready_.done(index); }
   /// Parts take its place.

@@ -100,7 +100,7 @@ std::optional<std::string> RetryBook::broken(double now) const {
     if (count <= options_.breaker_failures) continue;
     return fmt::format(
         "{} launches ended as '{}' within {:.0f} s (retry.breaker_failures = {}): this machine may "
-        "be broken, so nothing more is started here. Look at the logs in launches/, then type the "
+        "be broken, so nothing more is started here. See the logs in launches/, then type the "
         "same command again",
         count, name_of(end), options_.breaker_window, options_.breaker_failures);
   }

@@ -52,7 +52,7 @@ class RetryBook {
   /// A launch of some cells of `job`, with budgets of its own. Its failures count as some of `job`.
   void follow(const std::string& part, const std::string& job);
 
-  /// Launches in the order in which they are finalised, for broken().
+  /// How launches have ended for good, in this order, for broken().
   FailureStreak& streak() noexcept { return streak_; }
 
   /// Why this supervisor should stop: too many in a row have failed for good, or more different

@@ -32,7 +32,7 @@ class SlotPool {
     std::int64_t faults;
   };
   /// @param faulty  its launch has failed by a fault of the node: one of each of its cards.
-  /// @return cards that are left out.
+  /// @return cards that are disabled from now on.
   std::vector<BadCard> give_back(const SlotShare& share, bool faulty);
 
   std::int64_t all() const noexcept { return all_; }

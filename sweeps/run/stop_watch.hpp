@@ -8,7 +8,7 @@
 namespace depthgrid {
 
 /// INT, TERM, USR1, USR2 and HUP of this process while this object lives: they are blocked and
-/// searched for, so that no handler and no global is needed. Made before any thread is started,
+/// polled for, so that no handler and no global is needed. Made before any thread is started,
 /// whose mask is this one's. Children of ChildProcess have all signals open. HUP that this process
 /// ignores, as behind `nohup`, stays ignored.
 class StopWatch {

@@ -55,7 +55,7 @@ bool Supervisor::begin(std::size_t index) {
     queue_.give_back(index, after_a_heartbeat());
     return false;
   }
-  if (queue_.over_if_settled(index)) return false;  // by who had it just now
+  if (queue_.over_if_finalised(index)) return false;  // by who had it just now
   const std::int64_t attempt = next_attempt(folder, leases_.fs());
   const std::int64_t progress = backend_.progress(launch);
   SlotShare share = slots_.take(launch.ranks);
@@ -132,7 +132,7 @@ void Supervisor::keep_records() {
   }
 }
 
-/// Records that there was no room for are tried for the last time.
+/// Records that the disk had no space for are tried for the last time.
 ExitCode Supervisor::ended_with(ExitCode code) {
   for (const LaunchRecord& record : std::exchange(unwritten_, {})) {
     try {

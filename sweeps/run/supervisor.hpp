@@ -35,7 +35,8 @@ class SupervisorBackend {
   /// Whether a launch of so many ranks may have no other one beside it.
   virtual bool runs_alone(std::int64_t /*ranks*/) const { return false; }
 
-  virtual bool finalised(std::size_t row) = 0;   // has a result, or this run's failure is reported
+  /// It has a result, is cancelled, or has failed in this run: see CellStates.
+  virtual bool finalised(std::size_t row) = 0;
   virtual bool done(std::size_t row) const = 0;  // has a result
   /// How far the launch's cells are, as progress_measure().
   virtual std::int64_t progress(const LaunchPlan& plan) const = 0;

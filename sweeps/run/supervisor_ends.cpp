@@ -60,7 +60,7 @@ void Supervisor::ended(Watched& launch, int code) {
   const double now = backend_.now();
   queue_.give_back(index, now);
   const bool progressed = backend_.progress(plan) > launch.progress;
-  // Before its record is written: if there is no room for that, another pause begins.
+  // Before its record is written: if the disk has no space for it, another pause begins.
   if (end == LaunchEnd::Done || progressed) disk_.over();
   unwritten_.push_back(record);
   keep_records();
@@ -81,7 +81,7 @@ void Supervisor::ended(Watched& launch, int code) {
     if (options_.fail_fast) end_with(ExitCode::Partial, "--fail-fast: a cell has failed; stopping");
     if (const auto broken = retries_.broken(now)) end_with(ExitCode::Failed, *broken);
   }
-  if (queue_.over_if_settled(index) || end == LaunchEnd::Stopped) return;
+  if (queue_.over_if_finalised(index) || end == LaunchEnd::Stopped) return;
   // Others hold some of its cells.
   if (end == LaunchEnd::Done) return queue_.give_back(index, after_a_heartbeat());
   try_again(index, record, verdict);

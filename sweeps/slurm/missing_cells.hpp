@@ -51,7 +51,7 @@ class HeartbeatWatch {
   /// Observes the claimed ones of these cells. @param until  when the last observation is.
   HeartbeatWatch(const Store& store, const std::vector<CellId>& cells, double until);
 
-  /// Inspects them again. @return whether it is to be called once more: there are claims left that
+  /// Observes them again. @return whether it is to be called once more: there are claims left that
   /// have not been seen to change, and time.
   bool tick(double now);
 

@@ -120,9 +120,9 @@ TEST(LaunchQueue, PartsTakeThePlaceOfALaunch) {
   EXPECT_EQ(all.queue[2].id, "5");
   ASSERT_EQ(all.queue.take(1, 3), 3U);
   for (const std::size_t row : {5U, 6U}) all.backend.settle(row);
-  EXPECT_TRUE(all.queue.over_if_settled(2));
+  EXPECT_TRUE(all.queue.over_if_finalised(2));
   EXPECT_FALSE(all.queue.take(1, 3));
-  EXPECT_TRUE(all.queue.over_if_settled(3));
+  EXPECT_TRUE(all.queue.over_if_finalised(3));
   EXPECT_EQ(all.queue.take(1, 3), 1U);
 }
 
