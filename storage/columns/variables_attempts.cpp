@@ -75,7 +75,7 @@ constexpr Variable kAttemptsVariables[] = {
      "digest of the seals of the cell's probe-N.h5 that are in its row; empty = none", "pack",
      "storage/cells/probe_record.hpp"},
     {"look_settings", "cell", Text, "1",
-     "JSON array, one object for each probe-N.h5 in the row, and for a result whose looks were by "
+     "JSON array, one object for each probe-N.h5 in the row, and for a result that was measured by "
      "other leaves than the plan's: file, probes, steps, and set, the leaves probes.* that differ "
      "from those of the plan; empty = none",
      "pack", "storage/cells/probe_record.hpp"},

@@ -18,7 +18,7 @@ constexpr Variable kControlVariables[] = {
      "correlation of labels in the training text: the cross-talk of the text itself",
      "plan, labels", kLabelTable},
     {"control_label_entropy", "cell", Float32, "nat",
-     "sum of the entropies of the labels, per sentence: what they tell at most as signs",
+     "sum of the entropies of the labels, per sentence: what they carry at most as signs",
      "plan, labels", kLabelTable},
     {"control_label_sentences", "cell", Int64, "1", "labelled sentences of the training text",
      "plan, labels", kLabelTable},

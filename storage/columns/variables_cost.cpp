@@ -33,7 +33,7 @@ constexpr Variable kCostVariables[] = {
     {"cost_probe_time", "cell", Float64, "s", "of it, share of the time in probes, all together",
      "end", kRecorder},
     {"cost_probe_time_each", "cell, probe", Float64, "s",
-     "of it, share of the time in each probe that has looked", "end", kRecorder},
+     "of it, share of the time in each probe that has measured", "end", kRecorder},
     {"cost_memory_peak", "cell", Float64, "byte",
      "peak memory of the job over its cells: of tensors on a GPU, of the process on the CPU", "end",
      kMemoryUse},

@@ -59,7 +59,7 @@ constexpr Variable kTrainVariables[] = {
      "worker/session/cell_recorder.hpp"},
     {"diverged_at", "cell", Int64, "1", "step of divergence; -1 = none", "at event", kTrainer},
     {"train_loss_contrastive", "cell, step", Float32, "nat",
-     "loss by which a sentence's likelihoods under u = ±1 tell its label",
+     "loss by which a sentence's likelihoods under u = ±1 predict its label",
      "every step, train.control.contrastive", "models/control_objective.hpp", true},
     {"train_loss_attribute", "cell, step", Float32, "nat",
      "loss of the label that the expected words have, under a drawn u",

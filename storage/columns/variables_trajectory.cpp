@@ -61,7 +61,7 @@ constexpr Variable kTrajectoryVariables[] = {
     {"trajectory_cka", "cell, probe_step, depth_edge, depth_edge_b", Float32, "1",
      "linear CKA between depths, debiased", "trajectory, cka", kMoments, true},
     state_row("state_cell", Text, "cell of the file of raw states"),
-    state_row("state_step", Int64, "optimiser steps done at its look"),
+    state_row("state_step", Int64, "optimiser steps done at its measurement"),
     state_row("state_file", Text, "its path in the store's folder"),
     state_row("state_sha256", Text, "its seal"),
 };

@@ -314,7 +314,7 @@ def routed(place):
     for file in (place.folder / "results/routed/cells").glob("*/*/result.h5"):
         with h5py.File(file) as h5:
             if h5["param_seed"][0] == 0 and h5["param_model_tdt_capacity"][0] == 0.25:
-                mask = h5["routing_mask"][0, -1, 1, 0].astype("u1")  # last look, second layer, first sequence
+                mask = h5["routing_mask"][0, -1, 1, 0].astype("u1")  # last measurement, second layer, first sequence
                 executed.append([str(bit) for bit in np.unpackbits(mask, bitorder="little")[:8]])
     found = [[row[2] for p in range(8) for row in rows_of(told, 3, str(p))[i:i + 1]] for i in range(2)]
     assert len(executed) == 1 and executed[0] in found, (executed, found)

@@ -117,9 +117,10 @@ constexpr Leaf kLabelRows[] = {
                "rate of every group over train.lr, unless train.groups says otherwise")),
     above(real("train.control.control_lr_scale", 0, kUnlimited, "–", "10", PerCell,
                "the same of the maps of u, at most 0.01; they do not decay")),
-    fused(real("train.control.contrastive", 0, 1000, "–", "0", PerCellUnion,
-               "weight of the loss by which a sentence's likelihoods under u = ±1 tell its label"),
-          FusionPart::Alternative),
+    fused(
+        real("train.control.contrastive", 0, 1000, "–", "0", PerCellUnion,
+             "weight of the loss by which a sentence's likelihoods under u = ±1 predict its label"),
+        FusionPart::Alternative),
     fused(real("train.control.attribute", 0, 1000, "–", "0", PerCellUnion,
                "weight of the loss by which the words that the model expects under a drawn u have "
                "that label, for a classifier of words fitted on the training sentences"),

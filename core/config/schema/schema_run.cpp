@@ -136,7 +136,7 @@ constexpr Leaf kRetry[] = {
                 "further attempts at a cell that crashes its process; a kill from outside does not "
                 "count"),
     run_integer("retry.oom", 0, 1e6, "–", "1",
-                "attempts of a single cell after out of memory, each in a fresh process"),
+                "attempts of a single cell after out of memory, each in a new process"),
     run_integer("retry.hang", 0, 1e6, "–", "3",
                 "further launches of a job that hangs without getting on"),
     run_integer("retry.infrastructure", 0, 1e6, "–", "5",
