@@ -108,7 +108,7 @@ function makeAxis(range, log, first, last, spacing) {
 
 // Zoom --------------------------------------------------------------------------------------------
 
-/** As few digits as tell the ends of a range apart, so that the address stays short. */
+/** As few digits as distinguish the ends of a range, so that the address stays short. */
 function roundedFor(value, span) {
   const digits = Math.ceil(Math.log10(Math.max(1, Math.abs(value) / span))) + 4;
   return Number(value.toPrecision(clamp(digits, 4, 17)));

@@ -11,7 +11,7 @@
 // first, start.js last, and nothing happens before that. Four objects go from hand to hand:
 //
 //   model  what the page brings, checked; it never changes           data.js
-//   state  what the reader has chosen, as the address tells it       state.js
+//   state  what the reader has chosen, as the address has it       state.js
 //   scene  what a state shows, and where; made anew by each change   scene.js, layout.js
 //   focus  what the pointer and the keys are at                      interaction.js
 //

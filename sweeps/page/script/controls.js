@@ -1,6 +1,6 @@
 // The controls: what is drawn and how, and filters.
 
-/** `view` is told what changes: set(), changed(), zoomBy(), zoomToEnd(). */
+/** `view` learns what changes: set(), changed(), zoomBy(), zoomToEnd(). */
 class Controls {
   constructor(model, state, view) {
     this.model = model;

@@ -13,24 +13,24 @@ function spreadApart(wanted, distance, low, high) {
       before.count += last.count;
     }
   });
-  const room = high - (wanted.length - 1) * distance;
+  const limit = high - (wanted.length - 1) * distance;
   let i = 0;
   for (const pool of pools) {
-    const place = Math.max(low, Math.min(mean(pool), room));
+    const place = Math.max(low, Math.min(mean(pool), limit));
     for (let k = 0; k < pool.count; ++k, ++i) out[order[i]] = place + i * distance;
   }
   return out;
 }
 
 /** The text, or its beginning and its end around "…". */
-function cutText(context, text, room) {
-  if (context.measureText(text).width <= room) return text;
+function cutText(context, text, width) {
+  if (context.measureText(text).width <= width) return text;
   let low = 0, high = text.length;
   const cut = (n) => text.slice(0, Math.ceil(n / 2)) + "…" +
       text.slice(text.length - Math.floor(n / 2));
   while (low + 1 < high) {
     const middle = (low + high) >> 1;
-    if (context.measureText(cut(middle)).width <= room) low = middle; else high = middle;
+    if (context.measureText(cut(middle)).width <= width) low = middle; else high = middle;
   }
   return cut(low);
 }
@@ -38,9 +38,9 @@ function cutText(context, text, room) {
 /** Where the lines of an arm end: at its mean, else at the middle one of its curves. */
 function endOfArm(lines, {top, bottom}) {
   const ends = lines.filter((line) => line.end >= line.from);
-  const settled = ends.filter((line) => !line.faint);
+  const completed = ends.filter((line) => !line.faint);
   const mean = ends.find((line) => line.curve === null);
-  const some = settled.length > 0 ? settled : ends;
+  const some = completed.length > 0 ? completed : ends;
   some.sort((a, b) => a.py[a.end] - b.py[b.end]);
   const line = mean || some[some.length >> 1];
   return line === undefined ? null

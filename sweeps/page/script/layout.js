@@ -43,14 +43,14 @@ function wholeExtent(lines, log) {
 
 /** Low and high of what lines show in a range of x, without diverged ones if there are others. */
 function shownExtent(lines, log, x) {
-  const settled = lines.filter((line) => !diverged(line));
+  const finished = lines.filter((line) => !diverged(line));
   let low = Infinity, high = -Infinity;
   const add = (value) => {
     if (!finite(value) || (log && value <= 0)) return;
     if (value < low) low = value;
     if (value > high) high = value;
   };
-  for (const line of settled.length > 0 ? settled : lines) {
+  for (const line of finished.length > 0 ? finished : lines) {
     const to = lowerBound(line.x, x.high * (1 + 1e-12), 0, line.x.length);
     for (let i = lowerBound(line.x, x.low, 0, to); i < to; ++i) {
       add(line.y[i]);

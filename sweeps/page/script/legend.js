@@ -8,7 +8,7 @@ function sampleOf(arm) {
                       viewBox: "0 0 44 10", "aria-hidden": "true"}, line);
 }
 
-/** `view` is told what is pointed at or chosen: hover(), toggle(). */
+/** `view` learns what is pointed at or chosen: hover(), toggle(). */
 class Legend {
   constructor(arms, view) {
     this.items = arms.map((arm) => this.buildItem(arm, view));
