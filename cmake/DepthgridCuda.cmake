@@ -1,7 +1,7 @@
 # Decides whether the GPU plug-in is built (DEPTHGRID_WITH_CUDA): kernels and NCCL are compiled
 # wherever nvcc and NCCL are found, so they cannot rot on machines without a GPU.
 # nvcc: DEPTHGRID_CUDA_HOME, else a toolkit on the machine, else .venv/cuda (created by scripts/setup.sh).
-set(DEPTHGRID_CUDA_HOME "" CACHE PATH "folder of a CUDA 13.0 toolkit; empty = look for one")
+set(DEPTHGRID_CUDA_HOME "" CACHE PATH "folder of a CUDA 13.0 toolkit; empty = search for one")
 set(DEPTHGRID_WITH_CUDA FALSE)
 if(NOT DEPTHGRID_CUDA STREQUAL "OFF")
   if(NOT DEPTHGRID_CUDA_HOME)

@@ -9,7 +9,7 @@
 namespace depthgrid {
 namespace {
 
-/// Room for the same parameters in float64.
+/// Space for the same parameters in float64.
 Arena widened(const Arena& from, const ModelOptions& o) {
   const auto cells = static_cast<std::size_t>(from.cells());
   return {from.layout(), std::vector<std::uint64_t>(cells),

@@ -7,7 +7,7 @@
 
 namespace depthgrid {
 
-/// How a verb receives its order: one JSON object as argument, or on stdin. See
+/// How a verb receives its command: one JSON object as argument, or on stdin. See
 /// sweeps/protocol/commands.hpp.
 enum class CommandFrom : std::uint8_t { Argument, Input };
 

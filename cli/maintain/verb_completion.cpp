@@ -144,7 +144,7 @@ int completion_verb(const Arguments& arguments) {
   }
   CommandLine line("completion bash|zsh [--install]",
                    "Prints a script with which the shell completes verbs, options and leaves, or\n"
-                   "installs it where the shell looks for it.");
+                   "installs it where the shell searches for it.");
   line.examples({"completion bash --install", "completion zsh > ~/.zsh/_depthgrid"});
   line.argument("SHELL").flag("install", "write the script to its place instead");
   if (!line.parse(arguments)) return 0;

@@ -106,7 +106,7 @@ void reset_signals(bool keeps_ignored) {
 
 /// A function of its own: nothing here lives on both sides of the call that returns twice. The
 /// parent goes on when the program has begun, or has not. fork() would copy the page tables of a
-/// rank with many GB, and fail where memory has run out, for which a fresh process is the cure.
+/// rank with many GB, and fail where memory has run out, for which a new process is the cure.
 [[gnu::noinline]] pid_t split_off(const StartPlan& plan, volatile int& problem) {
   const pid_t child = vfork();  // NOLINT(bugprone-unsafe-functions): posix_spawn() cannot do all
   if (child == 0) become_child(plan, problem);

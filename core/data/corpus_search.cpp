@@ -55,7 +55,7 @@ std::filesystem::path find_corpus(const std::string& name, const std::vector<std
                             std::filesystem::absolute(place.folder).string(), place.from, missing);
   }
   throw UserError(ExitCode::NoInput,
-                  fmt::format("{0} not found. Looked in:{1}\nFetch it with `scripts/fetch_data.sh "
+                  fmt::format("{0} not found. Searched:{1}\nFetch it with `scripts/fetch_data.sh "
                               "{0}`, or name its folder in {2}.",
                               name, searched, leaf));
 }

@@ -65,7 +65,7 @@ std::string load_self_text(const std::filesystem::path& given) {
     searched += "\n  " + file.lexically_normal().string() + ": no such file";
   }
   throw UserError(ExitCode::NoInput,
-                  "corpus 'self' (this project's own text) not found. Looked in:" + searched +
+                  "corpus 'self' (this project's own text) not found. Searched:" + searched +
                       "\nName a folder that holds self.txt in data.path, or use another "
                       "data.corpus.");
 }

@@ -23,7 +23,7 @@ class LanguageModel : public Objective {
   /// -log of the probability that the model gives to the set of Batch::answers, in evaluation mode
   /// and without gradients: (E, B) float32, nats. @throws Error from models that are not asked.
   virtual at::Tensor answer_losses(const Batch& /*batch*/) {
-    throw Error("this model does not tell the probability of answers");
+    throw Error("this model does not compute the probability of answers");
   }
 };
 

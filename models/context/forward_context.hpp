@@ -43,8 +43,8 @@ struct ForwardContext {
   /// out: states (E, B, T, N) of each state-space layer after each token; null: not recorded
   std::vector<at::Tensor>* state_space = nullptr;
   std::vector<at::Tensor>* losses = nullptr;  // (E) sums over tokens of Family::loss_terms()
-  /// Told the weights (E B, H, T, T) of every attention that is computed explicitly, as it is in a
-  /// composed pass; null: nobody asks.
+  /// Receives the weights (E B, H, T, T) of every attention that is computed explicitly, as it is
+  /// in a composed pass; null: nobody asks.
   const std::function<void(const at::Tensor&)>* attention = nullptr;
 };
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Cells that do not fit in memory: a fused job is split, and a cell alone is tried again in a fresh process.
+# Cells that do not fit in memory: a fused job is split, and a cell alone is tried again in a new process.
 source "$(dirname "${BASH_SOURCE[0]}")/training_common.sh" "$@"
 # The audit would need memory before a cell does, and is not what is tried here.
 without_audit
@@ -55,14 +55,14 @@ for launcher in "" "mpirun -np 1"; do
   [ -n "$launcher" ] || alone=$room
   ROOM=$room LIMIT_ONCE=limited expect 0 $launcher programs/depthgrid run large.yaml "${unaudited[@]}" --store fresh
   says err 'split in two'
-  says err 'retrying in a fresh process'
+  says err 'retrying in a new process'
   says err '2 of 2 cells completed'
   expect 0 "$depthgrid" status fresh
   facts fresh >all
   [ "$(sort -u all)" = "('oom', 2) ('oom', 1) ('done', 1) failure warning" ] || fail "attempts are not as expected: $(cat all)"
 done
 
-# A fresh process that the system kills for its memory was out of memory, too.
+# A new process that the system kills for its memory was out of memory, too.
 rm -rf limited
 FRESH_DIES=1 ROOM=$alone LIMIT_ONCE=limited expect 4 timeout 300 programs/depthgrid run large.yaml "${unaudited[@]}" --store killed -q
 expect 4 "$depthgrid" status killed --json

@@ -16,7 +16,7 @@ namespace depthgrid {
 /// Results of one evaluation by split: [split][cell]; an absent split is empty.
 using SplitResults = std::array<std::vector<EvalResult>, 4>;
 
-/// Told that a split has been evaluated, and what came out.
+/// Called when a split has been evaluated, with what came out.
 using SplitDone = std::function<void(Split split, const std::vector<EvalResult>& results)>;
 
 /// The leaves `eval.*` of one structure applied to its data: when to evaluate, on which windows,

@@ -14,9 +14,9 @@ double LifeReporter::period(double hang) {
 
 void LifeReporter::tick() {
   const LifeSign now = watchdog_.life();
-  if (now.beats == told_.beats) return;
+  if (now.beats == reported_.beats) return;
   channel_.sign_life(now);
-  told_ = now;
+  reported_ = now;
 }
 
 }  // namespace depthgrid

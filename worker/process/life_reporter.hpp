@@ -28,7 +28,7 @@ class LifeReporter {
  private:
   const Watchdog& watchdog_;
   ProgressChannel channel_;
-  LifeSign told_;
+  LifeSign reported_;
 };
 
 }  // namespace depthgrid

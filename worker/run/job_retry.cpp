@@ -33,7 +33,7 @@ int train_apart(RunCommand command, const CellPlan& cell, const RunContext& run)
   command.progress = "quiet";  // this process goes on drawing
   malloc_trim(0);
   if (run.device.device.is_cuda()) at::getDeviceAllocator(at::kCUDA)->emptyCache();
-  ForegroundLaunch launch({.name = cell.alias + " in a fresh process",
+  ForegroundLaunch launch({.name = cell.alias + " in a new process",
                            .command =
                                [&](const std::string& channel) {
                                  command.channel = channel;
@@ -41,16 +41,16 @@ int train_apart(RunCommand command, const CellPlan& cell, const RunContext& run)
                                },
                            .variables = variables_of_one_card(run.device),
                            .hang = command.hang});
-  bool told = false;
+  bool passed_on = false;
   while (true) {
     if (const auto end = launch.tick()) {
       if (end->hung) return number_of(ExitCode::Hang);
       return end->code == 128 + SIGKILL ? number_of(ExitCode::OutOfMemory) : end->code;
     }
     run.watchdog.beat();  // it is judged by its own signs of life
-    if (!told && stop_requested()) {
+    if (!passed_on && stop_requested()) {
       launch.pass_on(SIGTERM);
-      told = true;
+      passed_on = true;
     }
     real_clock().wait(kPoll);
   }
@@ -120,7 +120,7 @@ bool JobRetry::out_of_memory(const SessionJob& job, const std::vector<std::int64
     }
     return false;  // a crash: retry.crash decides at the next claim
   }
-  // The fresh processes have claimed generations of their own; only a claim shows the newest.
+  // The new processes have claimed generations of their own; only a claim shows the newest.
   const auto lease = leases_.try_acquire(run_.store.cell_dir(cell.id));
   if (!lease) return false;  // another process has it and will report the outcome
   fail(job, {lease->generation()}, CellStatus::Oom, "oom",

@@ -11,7 +11,7 @@
 
 namespace depthgrid {
 
-/// Handles jobs that could not be trained: they are split, tried in a fresh process, or fail for
+/// Handles jobs that could not be trained: they are split, tried in a new process, or fail for
 /// good. Their leases are already released: the newest claim of a cell may belong to another
 /// process that is training it.
 class JobRetry {
@@ -36,7 +36,7 @@ class JobRetry {
   /// before it fails.
   /// @param peak  bytes, of the attempt.
   /// @return true if a signal arrived meanwhile.
-  /// @throws UserError if the fresh process ended with one that concerns every cell.
+  /// @throws UserError if the new process ended with one that concerns every cell.
   bool out_of_memory(const SessionJob& job, const std::vector<std::int64_t>& generations,
                      double peak);
 

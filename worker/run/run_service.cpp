@@ -130,8 +130,8 @@ constexpr double kForTheFirst = 2;
 /// wait.
 void report_alone(const Collective& world, const UserError& error) {
   const bool waits = world.rank() != 0 && !stop_requested();
-  const bool told = waits && stop_requested_within(kForTheFirst);
-  (told ? log_quietly : log)(LogLevel::Error, error.what());
+  const bool reported = waits && stop_requested_within(kForTheFirst);
+  (reported ? log_quietly : log)(LogLevel::Error, error.what());
 }
 
 /// run_sweep(); an error that nobody expected counts as a crash of the cells that it ends, a kernel

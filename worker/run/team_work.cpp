@@ -26,7 +26,7 @@
 namespace depthgrid {
 namespace {
 
-constexpr double kLookSeconds = 0.5;  // until the next search for a job, while others have them all
+constexpr double kPollSeconds = 0.5;  // until the next poll for a job, while others have them all
 
 /// Seconds for which a launch waits for cells that living processes hold: until those that were
 /// left free of a job that others hold in part may be taken, and until an owner that does not live
@@ -184,7 +184,7 @@ TeamOutcome lead_team(RunContext& run, const RunCommand& command, std::vector<Fu
                !queue.may_inherit()) {
       break;  // its supervisor has better use for these cores
     } else {
-      stop_requested_within(kLookSeconds);
+      stop_requested_within(kPollSeconds);
     }
     if (queue.failed() > failed_before) streak.failed();
     if (const auto why = streak.over()) {

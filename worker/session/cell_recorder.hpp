@@ -48,7 +48,7 @@ class CellRecorder {
   /// False once another process has taken the cell: nothing more is written then.
   bool writes() const { return !lease_.deposed() && !ended_; }
 
-  /// Looks now whether another process has taken the cell.
+  /// Checks now whether another process has taken the cell.
   bool taken() { return lease_.check_deposed(); }
   /// True if it writes, but its heartbeat has failed for long. See Lease::silent().
   bool silent() const { return writes() && lease_.silent(); }

@@ -19,9 +19,9 @@ namespace depthgrid {
 struct ProbeHooks {
   /// Whether a cell that has made this step makes no further one, before the training's last.
   std::function<bool(std::size_t cell)> stopped = [](std::size_t) { return false; };
-  /// Informed when probes begin to measure.
+  /// Called when probes begin to measure.
   std::function<void()> begins = [] {};
-  /// Told how long a probe took, and for which cells: all that are recorded, or only those that
+  /// Receives how long a probe took, and for which cells: all that are recorded, or only those that
   /// have just stopped.
   std::function<void(const std::string& probe, double seconds,
                      const std::vector<std::size_t>& cells)>

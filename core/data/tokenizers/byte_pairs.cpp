@@ -36,11 +36,11 @@ std::size_t BytePairs::merge(std::vector<std::uint32_t>& ids) const {
   std::vector<std::uint32_t> before(n), after(n);
   std::vector<Merge> merge_at(n, Merge{kNoRank, 0});
   std::map<std::uint32_t, std::vector<std::uint32_t>> places;  // of each rank, yet to be merged
-  std::size_t looked_up = 0;
-  const auto look_up = [&](std::uint32_t at) {
+  std::size_t examined = 0;
+  const auto examine = [&](std::uint32_t at) {
     merge_at[at].rank = kNoRank;
     if (after[at] == n) return;
-    ++looked_up;
+    ++examined;
     const auto found = merges_.find(pair_key(ids[at], ids[after[at]]));
     if (found == merges_.end()) return;
     merge_at[at] = found->second;
@@ -50,7 +50,7 @@ std::size_t BytePairs::merge(std::vector<std::uint32_t>& ids) const {
     before[at] = at - 1;  // not read at 0
     after[at] = at + 1;
   }
-  for (std::uint32_t at = 0; at < n; ++at) look_up(at);
+  for (std::uint32_t at = 0; at < n; ++at) examine(at);
   while (!places.empty()) {
     auto round = places.extract(places.begin());
     std::ranges::sort(round.mapped());
@@ -62,14 +62,14 @@ std::size_t BytePairs::merge(std::vector<std::uint32_t>& ids) const {
       merge_at[dropped].rank = kNoRank;
       after[at] = after[dropped];
       if (after[at] < n) before[after[at]] = at;
-      look_up(at);
-      if (at > 0) look_up(before[at]);
+      examine(at);
+      if (at > 0) examine(before[at]);
     }
   }
   std::size_t kept = 0;
   for (std::uint32_t at = 0; at < n; at = after[at]) ids[kept++] = ids[at];
   ids.resize(kept);
-  return looked_up;
+  return examined;
 }
 
 }  // namespace depthgrid

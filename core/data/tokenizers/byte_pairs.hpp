@@ -22,7 +22,7 @@ class BytePairs {
   ///
   /// Each merge changes two pairs, so that n ids need at most 3 n of them to be examined; places
   /// are sorted within a rank, which makes the time n log n at worst.
-  /// @return  how many pairs were looked up.
+  /// @return  how many pairs were examined.
   /// @throws Error for 2^32 - 1 ids or more.
   std::size_t merge(std::vector<std::uint32_t>& ids) const;
 
