@@ -31,7 +31,7 @@ attempt() {
 # Every attempt begins at step 0 and ends there: the first checkpoint comes after seconds.
 for _ in 1 2 3 4 5; do
   attempt killed KILL
-  says err 'ended by signal 9'
+  says err 'ended as killed (signal 9'
 done
 expect 3 "$depthgrid" status killed --json
 check 'j["counts"]["failed"] == 0'

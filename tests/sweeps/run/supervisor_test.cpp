@@ -180,7 +180,7 @@ TEST(Supervisor, ACardThatFailsTwiceGetsNoMoreLaunches) {
   retries.backoff = 0.1;
   EXPECT_EQ(backend.run(retries), ExitCode::Done) << backend.log;
   EXPECT_EQ(std::ranges::count(backend.gpus, std::vector<std::string>{"1"}), 2);
-  EXPECT_NE(backend.log.find("card 1 of"), std::string::npos) << backend.log;
+  EXPECT_NE(backend.log.find("GPU 1 on"), std::string::npos) << backend.log;
 }
 
 TEST(Supervisor, WithoutACardLeftItStopsAndLeavesTheCellsPending) {
