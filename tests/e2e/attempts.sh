@@ -40,7 +40,7 @@ check 'j["counts"]["failed"] == 0'
 # Only crashes that get no further than the one before count, and a signal comes at any step.
 for _ in $(seq 20); do
   attempt crashed SEGV
-  says err 'ended by signal 11'
+  says err 'ended as crash (signal 11'
   [ -z "$(find crashed -name "failed-*")" ] || break # the cell is given up, others train
 done
 [ "$(find crashed/logs -name 'crash-*' | wc -l)" -ge 3 ] || fail "a crash left no mark"
