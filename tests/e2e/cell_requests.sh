@@ -164,7 +164,7 @@ PY
 ends 0 "$pid" "the run that was watched"
 
 # A run that was killed leaves its board, and gc removes it.
-"$depthgrid" run "$sweep" "${options[@]}" --set train.steps=100000 --store killed -q 2>/dev/null &
+"$depthgrid" run "$sweep" "${options[@]}" --set train.steps=100000 --set retry.infrastructure=0 --store killed -q 2>/dev/null &
 pid=$!
 begun killed
 kill -9 "$(pgrep -P "$pid" -f depthgrid-worker)"

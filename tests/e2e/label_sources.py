@@ -189,7 +189,7 @@ def same(place, a, b, *names):
 
 
 def killed_and_resumed(place, sweep, store, step, *settings):
-    place.run(sweep, store, *settings, fault=f"kill@{step}", code=None)
+    place.run(sweep, store, *settings, "retry.infrastructure=0", fault=f"kill@{step}", code=None)
     place.run(sweep, store, *settings)
     assert step - 1 in place.of(store, "attempt_first_step"), "no run went on from the last checkpoint"
 

@@ -88,7 +88,7 @@ PY
 expect 0 "$depthgrid" results models --by arm --filter "tag = mod*" --csv
 [ "$(grep -c '^modulated,modulated,false,1,1,,final_loss.valid,1,' out)" = 1 ] || fail "one arm was asked for"
 expect 2 "$depthgrid" results models --baseline modulated
-says err '--by arm'
+says err '--baseline belongs to --by'
 
 # Arms of other text, tokens or windows are not subtracted, on the same weights neither; bits per byte are where tokens
 # keep every byte. Seeds pair where both arms have them.

@@ -9,7 +9,7 @@ train undisturbed
 checkpoints_of() { find . -path "./$1/*" -name 'ckpt-*.h5' | sort; }
 for delay in 0.00 0.02 0.05 0.01 0.03; do
   before=$(checkpoints_of killed)
-  "$depthgrid" run "$sweep" "${options[@]}" --store killed -q 2>/dev/null &
+  "$depthgrid" run "$sweep" "${options[@]}" --set retry.infrastructure=0 --store killed -q 2>/dev/null &
   run=$!
   for _ in $(seq 1200); do
     [ "$(checkpoints_of killed)" != "$before" ] && break
@@ -27,7 +27,7 @@ attempts=$(find killed -name 'journal-*' | wc -l)
 
 # Without any leaf about checkpoints the first comes soon: a killed run does not begin again.
 plain=("$depthgrid" run "$sweep" --set train.steps=1000000 --set eval.every=null --set checkpoint.every=null)
-"${plain[@]}" --store plain -q 2>/dev/null &
+"${plain[@]}" --set retry.infrastructure=0 --store plain -q 2>/dev/null &
 run=$!
 for _ in $(seq 1200); do
   [ -n "$(checkpoints_of plain)" ] && break
