@@ -4,8 +4,6 @@
 #include <cmath>
 #include <initializer_list>
 
-#include <unistd.h>
-
 #include "core/base/clock.hpp"
 
 namespace depthgrid {
@@ -66,7 +64,9 @@ bool Suspension::asked() const {
 }
 
 void Suspension::suspend() const {
-  kill(getpid(), SIGSTOP);
+  raise(SIGTSTP);
+  pthread_sigmask(SIG_UNBLOCK, &held_.held(), nullptr);  // it arrives here
+  pthread_sigmask(SIG_BLOCK, &held_.held(), nullptr);
 }
 
 }  // namespace depthgrid

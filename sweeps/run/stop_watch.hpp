@@ -46,7 +46,8 @@ class Suspension {
  public:
   /// Whether it was typed since the last call.
   bool asked() const;
-  /// Stops this process, as TSTP would have; returns when it continues.
+  /// Stops this process as TSTP would have, and returns when it continues: at once where no shell
+  /// of its session could continue it, as behind `ssh -t`, since the system stops nothing there.
   void suspend() const;
 
  private:

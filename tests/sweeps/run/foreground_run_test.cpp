@@ -1,6 +1,7 @@
 #include "sweeps/run/foreground_run.hpp"
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -175,15 +176,24 @@ TEST_F(ForegroundRunTest, WhatIsNewFillsItsBudget) {
 }
 
 TEST_F(ForegroundRunTest, CtrlZStopsTheWorkerTogetherWithThisProcess) {
-  const std::string self = std::to_string(getpid());
-  // Continues this process once it has stopped, and writes whether the worker had stopped before.
-  const std::string script = "worker=$$; (setsid sh -c \"until grep -q '^State:.T' /proc/" + self +
-                             "/status; do sleep 0.02; done; grep ^State: /proc/$worker/status "
-                             ">state; kill -CONT " +
-                             self + "\" &); kill -TSTP " + self +
-                             "; until [ -s state ]; do sleep 0.02; done";
-  EXPECT_EQ(end_of(script), 0);
+  // Continues its parent once that has stopped, and writes whether the worker had stopped before.
+  const std::string script =
+      "worker=$$; (setsid sh -c \"until grep -q '^State:.T' /proc/$PPID/status; do sleep 0.02; "
+      "done; grep ^State: /proc/$worker/status >state; kill -CONT $PPID\" &); kill -TSTP $PPID; "
+      "until [ -s state ]; do sleep 0.02; done";
+  // A group of its own has this process as its shell.
+  EXPECT_EXIT(setpgid(0, 0); std::exit(end_of(script)), ::testing::ExitedWithCode(0), "");
   EXPECT_NE(loose_text(folder_.path() / "state").find("T (stopped)"), std::string::npos);
+}
+
+TEST_F(ForegroundRunTest, CtrlZStopsNothingWhereNobodyCouldContinueIt) {
+  const std::string script =
+      "(setsid sh -c \"for n in 1 2 3 4 5 6 7 8 9 10; do sleep 0.05; grep -q '^State:.T' "
+      "/proc/$PPID/status && echo >stopped && kill -CONT $PPID; done; echo >watched\" &); "
+      "kill -TSTP $PPID; until [ -e watched ]; do sleep 0.02; done";
+  EXPECT_EXIT(setsid(); std::exit(end_of(script)), ::testing::ExitedWithCode(0), "");
+  EXPECT_TRUE(std::filesystem::exists(folder_.path() / "watched"));
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "stopped"));
 }
 
 TEST_F(ForegroundRunTest, WhatIgnoresTheEndOfItsTerminalIsNotStoppedByIt) {
