@@ -18,6 +18,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/parse_number.hpp"
 #include "core/base/terminal.hpp"
+#include "storage/plan_sequence.hpp"
 #include "sweeps/launch/node_faults.hpp"
 #include "sweeps/live/store_activity.hpp"
 #include "sweeps/live/watch_text.hpp"
@@ -147,7 +148,10 @@ int watch(const StoreArgument& argument, QueueWatch& queue, std::chrono::seconds
 
 int print_events(const StoreArgument& argument, bool json) {
   const Store store = argument.open();
-  const Listing listing = argument.listing();
+  // What ended before there was a plan, such as a preparation, is no less recorded.
+  const bool planned = argument.sweep || has_plan(store);
+  Listing listing = planned ? argument.listing() : Listing{};
+  listing.store = argument.folder.string();
   const EventReport report = known_events(store, listing);
   print(json ? events_json(report, listing.store)
              : events_text(report, listing, colour_of_stdout()));

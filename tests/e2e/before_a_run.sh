@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# status, results, logs and pack where nothing has been run yet.
+# status, results, logs and pack where nothing has been trained yet.
 . "$(dirname "$0")/common.sh"
 tiny=$sources/configs/tiny.yaml
 
@@ -72,5 +72,13 @@ done
 expect 66 "$depthgrid" logs h4 "$tiny"
 expect 66 "$depthgrid" pack "$tiny"
 expect 2 "$depthgrid" logs
+
+# What a run that was refused before it had a plan has left in its store.
+if [ ! -e /dev/nvidia0 ]; then
+  expect 78 "$depthgrid" run "$tiny" --store refused --set resources.device=cuda
+  expect 0 "$depthgrid" status refused --events
+  says out "ended as refused (exit code 78)"
+  expect 66 "$depthgrid" status refused
+fi
 [ ! -e results ] || fail "reading has written a store"
 echo "before_a_run: ok"
