@@ -130,6 +130,13 @@ bool LiveSweep::apply(const LiveEvent& event, double now) {
   return true;
 }
 
+void LiveSweep::leave(int rank) {
+  const auto at = running_.find(rank);
+  if (at == running_.end()) return;
+  measure(times_, at->second);
+  running_.erase(at);
+}
+
 double LiveSweep::remaining(double now) const {
   TimeModel times = times_;
   for (const auto& [rank, job] : running_) measure(times, job);

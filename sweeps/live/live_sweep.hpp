@@ -66,6 +66,8 @@ class LiveSweep {
   /// @param now  s since the run began, here and below.
   /// @return false for news of a job that has already ended.
   bool apply(const LiveEvent& event, double now);
+  /// Nothing more comes from this rank: a job that it has not ended runs no longer.
+  void leave(int rank);
 
   /// The cell has a result, or has failed for good. Repeating it changes nothing.
   void finish(std::size_t row);

@@ -4,8 +4,10 @@
 #include <chrono>
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -143,6 +145,7 @@ class SweepBackend final : public SupervisorBackend {
       command_.set.push_back(fmt::format("resources.ranks_per_job={}", request.plan.ranks));
     }
     command_.channel = LaunchProcess::channel_of(request).string();
+    numbers_[request.plan.id] = number_;
     return std::make_unique<LaunchProcess>(
         request,
         launch_command(place_, worker_command("run", command_json(command_)), request.plan.ranks,
@@ -177,6 +180,9 @@ class SweepBackend final : public SupervisorBackend {
   void receive(const LiveEvent& event) override { display_.receive(event); }
   void record(SweepEvent event) override {
     if (event.kind == SweepEventKind::Stopping) event.signal = signals_.first();
+    if (event.kind == SweepEventKind::LaunchEnded) {
+      display_.sweep().leave(numbers_.at(event.launch));  // one that was killed has said nothing
+    }
     events_.add(std::move(event));
   }
 
@@ -201,9 +207,10 @@ class SweepBackend final : public SupervisorBackend {
   SlotCount& slots_;
   StopWatch& signals_;
   EventLog& events_;
-  RunCommand command_;  // of the next launch
-  int number_ = 0;      // of it
-  double late_;         // time after which no launch is worth its start
+  RunCommand command_;                  // of the next launch
+  int number_ = 0;                      // of it
+  std::map<std::string, int> numbers_;  // of the last one of each launch, by its id
+  double late_;                         // time after which no launch is worth its start
 };
 
 /// @return  0 if all is prepared; TempFail if a stop was asked for; else the worker's own code.

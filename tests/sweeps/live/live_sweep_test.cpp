@@ -220,6 +220,25 @@ TEST(LiveSweep, DropsNewsOfAJobThatHasEnded) {
   EXPECT_TRUE(sweep.view(0).jobs.empty());
 }
 
+TEST(LiveSweep, AJobOfWhoHasLeftRunsNoLonger) {
+  LiveSweep sweep("s", {cell("a", 1, 0)});
+  sweep.plan({{0}}, 1);
+  LiveEvent e{.kind = LiveKind::JobStart, .rank = 3, .job = "j", .rows = {0}};
+  e.steps = Simulation::kSteps;
+  sweep.apply(e, 0);
+  e.kind = LiveKind::Step;
+  e.step = e.steps / 2;
+  e.seconds = 10;
+  sweep.apply(e, 10);
+  const double before = sweep.view(10).remaining;
+  sweep.leave(3);
+  sweep.leave(3);
+  const LiveView view = sweep.view(100);
+  EXPECT_TRUE(view.jobs.empty());
+  EXPECT_DOUBLE_EQ(view.remaining, before) << "what it has made tells the speed";
+  EXPECT_FALSE(sweep.apply(e, 101));
+}
+
 TEST(LiveSweep, CountsCellsWhereThereAreNoSteps) {
   LiveCell none = cell("a", 0, 0);
   none.steps = 0;
