@@ -20,14 +20,16 @@ LaunchCommand direct_command(const ForegroundSpec& spec, const LaunchRequest& re
 }  // namespace
 
 ForegroundLaunch::ForegroundLaunch(const ForegroundSpec& spec, const Clock& clock,
-                                   const Processes& processes)
+                                   const Processes& processes, const Fs& disk)
     : name_(spec.name),
       clock_(clock),
       processes_(processes),
+      disk_(disk),
       begun_(clock.now()),
       oom_kills_(processes.oom_kills_so_far()),
       process_(request(), direct_command(spec, request()), 0),
-      judge_(hang_limit(spec.hang), kBehindItsWatchdog) {}
+      new_judge_(hang_limit(spec.hang), kBehindItsWatchdog),
+      judge_(new_judge_) {}
 
 LaunchRequest ForegroundLaunch::request() const {
   return {.plan = plan_,
@@ -35,7 +37,8 @@ LaunchRequest ForegroundLaunch::request() const {
           .gpus = {},
           .cores = {},
           .folder = scratch_.path(),
-          .own_log = false};
+          .own_log = false,
+          .disk = &disk_};
 }
 
 std::optional<ForegroundEnd> ForegroundLaunch::tick() {
@@ -50,7 +53,14 @@ std::optional<ForegroundEnd> ForegroundLaunch::tick() {
   process_.news();
   const LifeSign sign = process_.life();
   const auto silent = judge_.observe(sign.beats, sign.phase, now - begun_);
-  if (silent && !std::exchange(hung_, true)) {
+  if (silent && !hung_ && !process_.can_report()) {
+    judge_ = new_judge_;
+    if (std::exchange(warned_, true)) return std::nullopt;
+    log(LogLevel::Warning, fmt::format("{}: no space left on device: {} cannot report signs of "
+                                       "life there, and is not judged by them; free some, or set "
+                                       "TMPDIR to another folder",
+                                       scratch_.path().string(), name_));
+  } else if (silent && !std::exchange(hung_, true)) {
     log(LogLevel::Error, fmt::format("{} has given no sign of life for {} in phase '{}' "
                                      "(resources.hang): it is ended as hung",
                                      name_, clock_text(*silent), rule_of(sign.phase).name));

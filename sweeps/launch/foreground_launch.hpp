@@ -9,6 +9,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/processes.hpp"
+#include "core/base/real_fs.hpp"
 #include "core/base/scratch_folder.hpp"
 #include "sweeps/launch/failure_class.hpp"
 #include "sweeps/launch/launch_plan.hpp"
@@ -44,10 +45,13 @@ class ForegroundLaunch {
  public:
   /// @throws StartError (BadConfig) if it cannot be started; UserError (CantCreate) without space
   ///         for its channel, which is on this node: there may be no store yet
+  /// @param disk  of the channel. All references outlive this.
   explicit ForegroundLaunch(const ForegroundSpec& spec, const Clock& clock = real_clock(),
-                            const Processes& processes = real_processes());
+                            const Processes& processes = real_processes(),
+                            const Fs& disk = real_fs());
 
-  /// Its end, once it has ended. One that hangs is ended. To be called often.
+  /// Its end, once it has ended. One that hangs is ended, but for want of space for its signs of
+  /// life. To be called often.
   std::optional<ForegroundEnd> tick();
 
   void pass_on(int signal) { process_.pass_on(signal); }
@@ -61,13 +65,15 @@ class ForegroundLaunch {
   std::string name_;
   const Clock& clock_;
   const Processes& processes_;
+  const Fs& disk_;
   double begun_;
   std::int64_t oom_kills_;  // before it began
   const ScratchFolder scratch_{};
   const LaunchPlan plan_{};
   LaunchProcess process_;
+  const HangJudge new_judge_;
   HangJudge judge_;
-  bool hung_ = false;
+  bool hung_ = false, warned_ = false;
 };
 
 }  // namespace depthgrid

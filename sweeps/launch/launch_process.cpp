@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kPollSeconds = 0.5;  // files are read for it
 constexpr int kHighestSignal = 64;
-constexpr std::uint64_t kLeastSpace = 1 << 20;  // bytes, of a folder of sessions
+constexpr std::uint64_t kLeastSpace = 1 << 20;  // bytes, of a folder of small files
 constexpr int kCannotLoad = 127;                // of the loader, which lacks a library here
 constexpr const char* kSessions = "OMPI_MCA_orte_tmpdir_base";
 
@@ -50,6 +50,12 @@ ChildStream stream_of(const LaunchRequest& request, const std::filesystem::path&
 /// start, and what is no signal where it has lost its daemons (ORTE's errors are negative numbers).
 bool is_of_launcher(int code) {
   return code == static_cast<int>(ExitCode::Failed) || code > 128 + kHighestSignal;
+}
+
+/// What cannot be asked counts as space.
+bool has_space(const Tried<DiskSpace>& asked) {
+  const DiskSpace& space = asked.value;
+  return !asked || (space.bytes >= kLeastSpace && (!space.counts_files || space.files > 0));
 }
 
 }  // namespace
@@ -110,14 +116,15 @@ std::optional<int> LaunchProcess::poll() {
 std::string LaunchProcess::lack_of_space() const {
   if (!sessions_) return {};
   const Tried<DiskSpace> space = disk_.space(sessions_->path());
-  if (!space ||
-      (space.value.bytes >= kLeastSpace && (!space.value.counts_files || space.value.files > 0))) {
-    return {};
-  }
+  if (has_space(space)) return {};
   return fmt::format(
       "depthgrid: {}: No space left on device ({} bytes are free): {} and its ranks keep their "
       "files there; free some, or set TMPDIR to another folder\n",
       sessions_->path().string(), space.value.bytes, name_of(kind_));
+}
+
+bool LaunchProcess::can_report() const {
+  return has_space(disk_.space(note_.parent_path()));
 }
 
 /// mpirun and srun pass USR1 on to all ranks; TERM would end mpirun's within two seconds.

@@ -45,6 +45,8 @@ class LaunchProcess final : public RunningLaunch {
   void kill_hung() override;
   std::vector<LiveEvent> news() override;
   LifeSign life() override { return life_; }
+  /// Whether there is space for what its ranks report: without it, their silence proves nothing.
+  bool can_report() const;
 
  private:
   std::string lack_of_space() const;
