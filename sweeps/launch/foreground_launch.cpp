@@ -56,9 +56,9 @@ std::optional<ForegroundEnd> ForegroundLaunch::tick() {
   if (silent && !hung_ && !process_.can_report()) {
     judge_ = new_judge_;
     if (std::exchange(warned_, true)) return std::nullopt;
-    log(LogLevel::Warning, fmt::format("{}: no space left on device: {} cannot report signs of "
-                                       "life there, and is not judged by them; free some, or set "
-                                       "TMPDIR to another folder",
+    log(LogLevel::Warning, fmt::format("{}: cannot be written, or has no space left: {} cannot "
+                                       "report signs of life there, and is not judged by them; "
+                                       "free some space, or set TMPDIR to another folder",
                                        scratch_.path().string(), name_));
   } else if (silent && !std::exchange(hung_, true)) {
     log(LogLevel::Error, fmt::format("{} has given no sign of life for {} in phase '{}' "

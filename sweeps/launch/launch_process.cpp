@@ -124,7 +124,9 @@ std::string LaunchProcess::lack_of_space() const {
 }
 
 bool LaunchProcess::can_report() const {
-  return has_space(disk_.space(note_.parent_path()));
+  const std::filesystem::path channel = note_.parent_path();  // somebody may have cleared TMPDIR
+  return has_space(disk_.space(channel)) &&
+         put_loose_text(channel / "probe", "\n", OpenHow::Emptied, disk_);
 }
 
 /// mpirun and srun pass USR1 on to all ranks; TERM would end mpirun's within two seconds.

@@ -45,7 +45,7 @@ class LaunchProcess final : public RunningLaunch {
   void kill_hung() override;
   std::vector<LiveEvent> news() override;
   LifeSign life() override { return life_; }
-  /// Whether there is space for what its ranks report: without it, their silence proves nothing.
+  /// Whether its ranks can write what they report: else their silence proves nothing.
   bool can_report() const;
 
  private:

@@ -4,12 +4,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "storage/files/loose_text.hpp"
 #include "storage/store.hpp"
@@ -116,6 +118,36 @@ TEST_F(ForegroundRunTest, WhatGivesNoSignOfLifeIsEndedAndTriedAgain) {
   const std::string signs = "echo '6 1' >$channel/life.new; mv $channel/life.new $channel/life; ";
   EXPECT_EQ(end_of(signs + "[ $(wc -l <tries) = 2 ] || exec sleep 600"), 0);
   EXPECT_EQ(tries(), 2U);
+}
+
+TEST_F(ForegroundRunTest, WhatCannotWriteItsSignsOfLifeIsNotTakenForHung) {
+  class PassingClock final : public Clock {
+   public:
+    double now() const override { return now_ += 1; }
+    double unix_time() const override { return now_; }
+    void wait(double seconds) const override { now_ += seconds; }
+
+   private:
+    mutable double now_ = 0;
+  } clock;
+  std::filesystem::path channel;
+  const auto command = [&](const std::string& folder) {
+    channel = folder;
+    return std::vector<std::string>{"sleep", "600"};
+  };
+  ForegroundLaunch launch({.name = "the worker", .command = command, .hang = 1}, clock);
+  const auto last_of_ticks = [&](int n) {
+    std::optional<ForegroundEnd> end;
+    while (n-- > 0 && !end) end = launch.tick();
+    return end;
+  };
+  std::filesystem::remove_all(channel);
+  EXPECT_FALSE(last_of_ticks(1000));
+  std::filesystem::create_directory(channel);
+  EXPECT_FALSE(last_of_ticks(4)) << "it has not had the time to write one";
+  const auto end = last_of_ticks(1000);
+  ASSERT_TRUE(end);
+  EXPECT_TRUE(end->hung);
 }
 
 TEST_F(ForegroundRunTest, ASignalThatAsksTheWorkerToEndStopsTheRun) {
