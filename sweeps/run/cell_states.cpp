@@ -1,6 +1,5 @@
 #include "sweeps/run/cell_states.hpp"
 
-#include "storage/hdf5/checkpoint.hpp"
 #include "sweeps/queue/cell_requests.hpp"
 
 namespace depthgrid {
@@ -26,10 +25,6 @@ bool CellStates::finalised(std::size_t row) {
   if (is_cancelled(store_, id)) return true;  // depthgrid retry may undo it
   const auto failure = store_.newest_failure(id);
   return finalised_[row] = failure && failure->generation > failed_before_[row];
-}
-
-std::int64_t CellStates::checkpoint(std::size_t row) const {
-  return newest_step(store_.cell_path(sweep_.cells[row].id));
 }
 
 }  // namespace depthgrid

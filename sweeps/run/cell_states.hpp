@@ -19,8 +19,6 @@ class CellStates {
   bool cancelled(std::size_t row) const;
   /// It has a result, is cancelled, or has failed since this was made.
   bool finalised(std::size_t row);
-  /// Step of its newest checkpoint; 0 = none.
-  std::int64_t checkpoint(std::size_t row) const;
 
  private:
   const Sweep& sweep_;
