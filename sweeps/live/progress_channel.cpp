@@ -1,8 +1,8 @@
 #include "sweeps/live/progress_channel.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,6 +19,15 @@ namespace fs = std::filesystem;
 void replace_text(const fs::path& scratch, const fs::path& file, const std::string& text,
                   const Fs& disk) {
   if (put_loose_text(scratch, text, OpenHow::Emptied, disk)) disk.rename(scratch, file);
+}
+
+/// Adds the events of a text's whole lines. @return bytes of these lines.
+std::size_t add_events(std::string_view text, std::vector<LiveEvent>& out) {
+  std::size_t begin = 0, end = 0;
+  for (; (end = text.find('\n', begin)) != text.npos; begin = end + 1) {
+    if (auto event = event_of(text.substr(begin, end - begin))) out.push_back(std::move(*event));
+  }
+  return begin;
 }
 
 }  // namespace
@@ -68,18 +77,10 @@ std::vector<LiveEvent> ProgressChannel::read(int ranks, int own) {
     if (rank == own) continue;
     // The newest step first: its job has then been appended already.
     const std::string now = loose_text(file(rank, "now"), 0, *disk_);
-    const std::string lines = loose_text(file(rank, "events"), read_[rank], *disk_);
-    std::size_t begin = 0;
-    for (std::size_t end = lines.find('\n'); end != std::string::npos;
-         begin = end + 1, end = lines.find('\n', begin)) {
-      if (auto event = event_of(std::string_view(lines).substr(begin, end - begin))) {
-        out.push_back(std::move(*event));
-      }
-    }
-    read_[rank] += begin;
+    read_[rank] += add_events(loose_text(file(rank, "events"), read_[rank], *disk_), out);
     if (now == newest_[rank]) continue;
     newest_[rank] = now;
-    if (auto event = event_of(now)) out.push_back(std::move(*event));
+    add_events(now + '\n', out);
   }
   return out;
 }
@@ -94,15 +95,7 @@ bool ProgressChannel::stop_asked() const {
 
 std::vector<LiveEvent> read_events(const fs::path& file, const Fs& disk) {
   std::vector<LiveEvent> out;
-  const std::string lines = loose_text(file, 0, disk);
-  std::size_t begin = 0;
-  while (begin < lines.size()) {
-    const std::size_t end = std::min(lines.find('\n', begin), lines.size());
-    if (auto event = event_of(std::string_view(lines).substr(begin, end - begin))) {
-      out.push_back(std::move(*event));
-    }
-    begin = end + 1;
-  }
+  add_events(loose_text(file, 0, disk) + '\n', out);  // the newest step has no line end
   return out;
 }
 

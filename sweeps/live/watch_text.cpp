@@ -10,21 +10,12 @@
 
 #include "core/base/grouped.hpp"
 #include "core/base/printable.hpp"
+#include "core/base/text_parts.hpp"
 #include "sweeps/live/live_text.hpp"
 #include "sweeps/report/status_report.hpp"
 
 namespace depthgrid {
 namespace {
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> out;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    out.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return out;
-}
 
 /// "120 of 400 cell-steps, 33 per second, remaining 0:08"
 std::string steps_text(const SweepNumbers& n) {
@@ -59,8 +50,8 @@ std::vector<std::string> watch_lines(const Listing& listing, const SweepNumbers&
                                      int columns, int rows, const std::string& more) {
   const auto width = static_cast<std::size_t>(std::max(columns - 1, 1));
   const auto most = static_cast<std::size_t>(std::max(rows - 1, 3));
-  std::vector<std::string> out = lines_of(numbers_text(numbers));
-  const std::vector<std::string> status = lines_of(status_text(listing) + more);
+  std::vector<std::string> out = text_lines(numbers_text(numbers));
+  const std::vector<std::string> status = text_lines(status_text(listing) + more);
   out.insert(out.begin() + 1, status.begin() + std::min<std::ptrdiff_t>(1, std::ssize(status)),
              status.end());
   if (!status.empty()) out.insert(out.begin(), status.front());

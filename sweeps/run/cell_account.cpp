@@ -1,13 +1,13 @@
 #include "sweeps/run/cell_account.hpp"
 
 #include <array>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "core/base/json_text.hpp"
+#include "core/base/text_parts.hpp"
 #include "sweeps/run/event_report.hpp"
 
 namespace depthgrid {
@@ -56,9 +56,7 @@ std::vector<std::string> path_words(const std::vector<std::filesystem::path>& fi
 }
 
 std::vector<std::string> last_of(const std::string& text, std::size_t lines) {
-  std::vector<std::string> out;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) out.push_back(line);
+  std::vector<std::string> out = text_lines(text);
   if (out.size() > lines) out.erase(out.begin(), out.end() - static_cast<std::ptrdiff_t>(lines));
   return out;
 }

@@ -15,6 +15,7 @@
 #include "core/base/log.hpp"
 #include "core/base/machine.hpp"
 #include "core/base/processes.hpp"
+#include "core/base/text_parts.hpp"
 #include "storage/files/loose_text.hpp"
 #include "storage/files/publish.hpp"
 #include "sweeps/launch/launch_record.hpp"
@@ -59,9 +60,8 @@ fs::path memory_of(const fs::path& submission, const std::string& task) {
 }
 
 std::string last_line_of(const std::string& words) {
-  std::istringstream lines(words);
   std::string last;
-  for (std::string line; std::getline(lines, line);) {
+  for (std::string& line : text_lines(words)) {
     if (!line.empty()) last = std::move(line);
   }
   return last;
