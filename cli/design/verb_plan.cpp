@@ -64,11 +64,9 @@ std::vector<CellStatus> status_of(const Sweep& sweep, const std::optional<Store>
 }
 
 void add_simulation(const Sweep& sweep, const SimulationRequest& request, PlanReport& report) {
-  std::vector<bool> wanted;
-  for (const CellStatus status : report.status) wanted.push_back(!is_result(status));
   const std::vector<ScalingRow> rows =
-      scaling_of(job_cells(sweep.cells, report.costs), wanted, report.packing, report.costs,
-                 request.clusters, request.repetitions);
+      scaling_of(job_cells(sweep.cells, report.costs), to_train(report.status), report.packing,
+                 report.costs, request.clusters, request.repetitions);
   report.simulation = scaling_text(rows, colour_of_stdout());
   report.simulation_json = scaling_json(rows);
 }

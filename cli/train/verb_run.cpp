@@ -57,8 +57,7 @@ int supervise_and_conclude(const SupervisedRun& run) {
   EventLog events(run.request.store);
   const int code = run_supervised(run, *signals, events).code;
   signals.reset();  // who has seen enough may interrupt the summary
-  const bool failed = report_run(run.request, before, code);
-  return code == 0 && failed ? number_of(ExitCode::Partial) : code;
+  return report_run(run.request, before, code);
 }
 
 /// One worker, then the report.
@@ -72,8 +71,7 @@ int run_and_conclude(const RunRequest& request) {
   }
   signals.reset();  // who has seen enough may interrupt the summary
   try {
-    const bool failed = report_run(request, before, code);
-    return code == 0 && failed ? number_of(ExitCode::Partial) : code;
+    return report_run(request, before, code);
   } catch (const UserError& e) {
     if (code == 0) throw;
     log(LogLevel::Debug, e.what());  // the worker has already reported why there is nothing to read

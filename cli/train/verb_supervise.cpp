@@ -131,8 +131,7 @@ int supervise_verb(const Arguments& arguments) {
   if (line.has("requeue") && !spent) give_back(code, signal, clock.seconds());
   signals.reset();
   if (task) return code;  // of many: whoever reads the results packs them
-  const bool failed = report_run(run.request, before, code);
-  return code == 0 && failed ? number_of(ExitCode::Partial) : code;
+  return report_run(run.request, before, code);
 }
 
 }  // namespace depthgrid

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_members.hpp"
 #include "core/base/json_text.hpp"
 #include "core/base/parse_number.hpp"
 #include "core/base/printable.hpp"
@@ -53,23 +54,19 @@ std::vector<std::string> files_in(const fs::path& folder, const Fs& disk) {
   return out;
 }
 
-NodeJson json_of(const NodeFault& f) {
-  return {{"node", f.node}, {"cause", f.cause}, {"why", f.why},
-          {"when", f.when}, {"task", f.task},   {"launch", f.launch}};
-}
+using F = NodeFault;
+constexpr auto kFaultMembers =
+    json_members("node", &F::node, "cause", &F::cause, "why", &F::why, "when", &F::when, "task",
+                 &F::task, "launch", &F::launch);
 
 NodeFault fault_in(const fs::path& file, const std::string& node, const Fs& disk) {
   NodeFault out{.node = node, .cause = "unknown", .why = "its record cannot be read"};
   const NodeJson j = parse_ordered_json_or_discard(loose_text(file, 0, disk));
   try {
-    out.cause = j.at("cause");
-    out.why = j.at("why");
-    out.when = j.at("when");
-    out.task = j.at("task");
-    out.launch = j.at("launch");
-  } catch (const nlohmann::json::exception&) {
-    return out;  // with what could be read
+    take_members(j, out, kFaultMembers, {"node"});
+  } catch (const nlohmann::json::exception&) {  // what could be read is read
   }
+  out.node = node;  // as the file is named
   return out;
 }
 
@@ -112,7 +109,7 @@ std::int64_t record_node_fault(const fs::path& store, const NodeFault& fault, co
   NodeFault complete = fault;
   if (complete.when.empty()) complete.when = iso_utc(clock.unix_time());
   NodeJson json{{"schema", 1}};
-  json.update(json_of(complete));
+  put_members(json, complete, kFaultMembers);
   const std::string text = json_text(json, 1);
   const fs::path first = node_fault_file(store, fault.node);
   make_folders(nodes_folder(store), disk);
@@ -210,7 +207,7 @@ std::string node_faults_text(const std::vector<NodeFault>& faults, const std::st
 std::string node_faults_json(const std::vector<NodeFault>& faults) {
   NodeJson out = NodeJson::array();
   for (const NodeFault& fault : faults) {
-    out.push_back(json_of(fault));
+    out.push_back(object_of<NodeJson>(fault, kFaultMembers));
     out.back()["times"] = fault.times;
   }
   return json_text(out);

@@ -32,12 +32,9 @@ void refuse_over_budget(const Sweep& sweep, const fs::path& folder) {
 
 std::string add_budgets(const Sweep& sweep, const fs::path& folder, PlanReport& report) {
   if (!has_budget(sweep.run)) return {};
-  std::vector<bool> wanted;
-  for (const CellStatus status : report.status) {
-    wanted.push_back(!is_result(status) && status != CellStatus::Cancelled);
-  }
-  BudgetUse more{.wall = predicted_makespan(report.jobs, report.packing.ranks()),
-                 .store_bytes = predicted_bytes_of(sweep.cells, wanted, report.costs)};
+  BudgetUse more{
+      .wall = predicted_makespan(report.jobs, report.packing.ranks()),
+      .store_bytes = predicted_bytes_of(sweep.cells, to_train(report.status), report.costs)};
   for (const FusedJob& job : report.jobs) {
     more.rank_seconds += job.predicted_seconds * static_cast<double>(job.ranks);
   }

@@ -38,15 +38,16 @@ std::int64_t report_outcome(const Store& store, const Sweep& sweep, const std::s
   return summary.failed + summary.damaged;
 }
 
-bool report_run(const RunRequest& request, std::size_t before, int code) {
-  if (!Store::is_at(request.store)) return false;  // stopped before there was one
+int report_run(const RunRequest& request, std::size_t before, int code) {
+  if (!Store::is_at(request.store)) return code;  // stopped before there was one
   const bool stopped = code == number_of(ExitCode::TempFail);
   const bool ended = code == 0 || code == number_of(ExitCode::Partial) || stopped;
-  if (!ended && attempts_in(request.store) == before) return false;
+  if (!ended && attempts_in(request.store) == before) return code;
   const Store store = Store::open(request.store);
-  if (!has_plan(store)) return false;
-  return report_outcome(store, request.planned_sweep(), request.store.string(), stopped,
-                        request.command.progress) > 0;
+  if (!has_plan(store)) return code;
+  const std::int64_t failed = report_outcome(store, request.planned_sweep(), request.store.string(),
+                                             stopped, request.command.progress);
+  return code == 0 && failed > 0 ? number_of(ExitCode::Partial) : code;
 }
 
 }  // namespace depthgrid

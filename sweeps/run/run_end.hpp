@@ -23,7 +23,7 @@ std::int64_t report_outcome(const Store& store, const Sweep& sweep, const std::s
 /// The same after a run. Says nothing of a start that was refused, or failed before anything was
 /// trained: the worker has said why.
 /// @param before  attempts_in() the store when the run began. @param code  of the run.
-/// @return  true if cells failed or have damaged files.
-bool report_run(const RunRequest& request, std::size_t before, int code);
+/// @return  the code, or Partial in the place of 0 if cells failed or have damaged files.
+int report_run(const RunRequest& request, std::size_t before, int code);
 
 }  // namespace depthgrid
