@@ -1,14 +1,12 @@
 #include "sweeps/run/budget_check.hpp"
 
-#include <cmath>
-
 #include "core/base/error.hpp"
 #include "storage/former_values.hpp"
 #include "storage/plan_sequence.hpp"
 #include "storage/store.hpp"
 #include "sweeps/plan/budget.hpp"
 #include "sweeps/plan/describe_cache.hpp"
-#include "sweeps/report/listing.hpp"
+#include "sweeps/queue/remaining_cells.hpp"
 
 namespace depthgrid {
 
@@ -20,9 +18,7 @@ void refuse_over_budget(const Sweep& sweep, const fs::path& folder) {
   if (Store::is_at(folder)) {
     const Store store = Store::open(folder);
     disregard_former(store, sweep);
-    for (std::size_t row = 0; row < wanted.size(); ++row) {
-      wanted[row] = !store.completed(sweep.cells[row].id);
-    }
+    wanted = remaining_cells(sweep, store, "", {});
   }
   const double more =
       predicted_bytes_of(sweep.cells, wanted, DescribeCache().known_or_counted(sweep.cells));

@@ -58,4 +58,9 @@ if [ -x "$build/depthgrid-worker" ]; then
     says err "budget.store_bytes: the sweep needs about"
   done
   [ ! -e "$scratch/small" ] || fail "a refused run has made a store"
+  # What is cancelled takes no space: the run is not refused for it, but ends with it.
+  expect 0 "$depthgrid" run "$tiny" --set train.steps=20,100000 --only 'steps = 20' --store "$scratch/less" -q
+  expect 78 "$depthgrid" run "$tiny" --set train.steps=20,100000 --set budget.store_bytes=64M --store "$scratch/less" -q
+  expect 0 "$depthgrid" cancel "$scratch/less" --filter 'steps = 100000'
+  expect 4 "$depthgrid" run "$tiny" --set train.steps=20,100000 --set budget.store_bytes=64M --store "$scratch/less" -q
 fi
