@@ -87,12 +87,8 @@ JobQueue::JobQueue(const Sweep& sweep, const Store& store, LeaseKeeper& leases,
 
 /// Publishes why a claimed cell has failed, and gives it up.
 void JobQueue::report(std::size_t row, std::int64_t generation, const FailureReport& report) {
-  const CellPlan& cell = sweep_.cells[row];
-  const std::string& why = report.message;
-  store_.publish_failure(cell.id, generation, CellStatus::Failed,
-                         failure_json(store_, cell.id, report));
-  log(LogLevel::Error, cell.alias + ": " + why);
-  lost_.push_back({row, why});
+  publish_report(store_, sweep_.cells[row], generation, CellStatus::Failed, report);
+  lost_.push_back({row, report.message});
   give_up({row});
 }
 

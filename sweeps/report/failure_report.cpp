@@ -8,6 +8,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/json_text.hpp"
+#include "core/base/log.hpp"
 #include "storage/cells/cell_state.hpp"
 #include "storage/files/journal.hpp"
 #include "storage/files/loose_text.hpp"
@@ -41,6 +42,12 @@ std::string failure_json(const Store& store, const CellId& id, const FailureRepo
                    absolute_path(store.root() / "repeat").string(), id)},
       {"last_words", report.last_words}};
   return json_text(json);
+}
+
+void publish_report(const Store& store, const CellPlan& cell, std::int64_t generation,
+                    CellStatus status, const FailureReport& report) {
+  store.publish_failure(cell.id, generation, status, failure_json(store, cell.id, report));
+  log(LogLevel::Error, cell.alias + ": " + report.message);
 }
 
 std::optional<KeptFailure> kept_failure(const Store& store, const CellId& id) {

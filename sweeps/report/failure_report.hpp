@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/base/cell.hpp"
+#include "core/config/sweep.hpp"
 #include "storage/store.hpp"
 
 namespace depthgrid {
@@ -23,6 +24,11 @@ struct FailureReport {
 /// sweep file of the newest plan that has the cell; what is the newest of all when the report is
 /// written may be replaced later: then current_repeat() names it.
 std::string failure_json(const Store& store, const CellId& id, const FailureReport& report);
+
+/// Publishes the report of a cell that this process has claimed, and logs its message.
+/// @param generation  of the claim. @throws StorageError
+void publish_report(const Store& store, const CellPlan& cell, std::int64_t generation,
+                    CellStatus status, const FailureReport& report);
 
 /// The newest report of a cell, as the store has it.
 struct KeptFailure {

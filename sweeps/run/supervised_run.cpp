@@ -59,21 +59,19 @@ void refuse_unknown(const Sweep& sweep, const std::vector<std::string>& cells) {
 /// A report for every cell of the launch that has no result, under its next generation.
 void report_failures(const Sweep& sweep, const Store& store, LeaseKeeper& leases,
                      const LaunchPlan& plan, const LaunchRecord& last, const std::string& why) {
+  const FailureReport report{.kind = std::string(name_of(last.end)),
+                             .message = why,
+                             .job = plan.id,
+                             .host = last.host,
+                             .last_words = last.last_words};
+  const bool memory = last.end == LaunchEnd::OutOfMemory;
   for (const std::size_t row : plan.rows) {
     const CellPlan& cell = sweep.cells[row];
     if (store.completed(cell.id)) continue;
     const auto lease = leases.try_acquire(store.cell_dir(cell.id));
     if (!lease) continue;  // another process has it, and will report
-    const FailureReport report{.kind = std::string(name_of(last.end)),
-                               .message = why,
-                               .job = plan.id,
-                               .host = last.host,
-                               .last_words = last.last_words};
-    const bool memory = last.end == LaunchEnd::OutOfMemory;
-    store.publish_failure(cell.id, lease->generation(),
-                          memory ? CellStatus::Oom : CellStatus::Failed,
-                          failure_json(store, cell.id, report));
-    log(LogLevel::Error, cell.alias + ": " + why);
+    publish_report(store, cell, lease->generation(), memory ? CellStatus::Oom : CellStatus::Failed,
+                   report);
   }
 }
 

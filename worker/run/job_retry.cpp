@@ -10,7 +10,6 @@
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "core/base/last_lines.hpp"
-#include "core/base/log.hpp"
 #include "core/base/machine.hpp"
 #include "sweeps/launch/foreground_launch.hpp"
 #include "sweeps/protocol/worker_command.hpp"
@@ -73,9 +72,7 @@ void JobRetry::fail(const SessionJob& job, const std::vector<std::int64_t>& gene
     if (run_.store.completed(cell.id)) continue;
     if (is_cancelled(run_.store, cell.id, generations.at(i) + 1)) continue;
     lost.push_back(job.rows[i]);
-    run_.store.publish_failure(cell.id, generations.at(i), status,
-                               failure_json(run_.store, cell.id, report));
-    log(LogLevel::Error, cell.alias + ": " + message);
+    publish_report(run_.store, cell, generations.at(i), status, report);
     run_.progress.cell_failed(job.rows[i], message);
   }
   queue_.give_up(lost);
