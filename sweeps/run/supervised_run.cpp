@@ -265,7 +265,9 @@ SupervisedEnd run_supervised(const SupervisedRun& run, StopWatch& signals, Event
   const DisplayStyle style = display_style(run.request.command.progress);
   if (style == DisplayStyle::Terminal) configure_log(wanted_log_level(), "", kEraseBelow);
   Display display({.style = style, .has_result = [&](std::size_t row) { return states.done(row); }},
-                  launched_sweep(sweep, store, costs, launches, options.slots, run.cells));
+                  style == DisplayStyle::Quiet  // it reads no states of cells that nobody sees
+                      ? LiveSweep(sweep.name, {})
+                      : launched_sweep(sweep, store, costs, launches, options.slots, run.cells));
   LeaseKeeper leases({.ttl = std::chrono::seconds(sweep.run.integer("resources.lease"))},
                      store.fs());
   SlotCount slots(sweep, store, !options.gpus.empty());
