@@ -13,8 +13,9 @@ class DiskPause {
 
   /// Something could not be written. @param words  what was said of it, which may be nothing where
   /// there is no space for words: what is forbidden or impossible is not waited for.
+  /// @param whole  they are the words of an error of this process: a full disk is named in them.
   /// @return false if there is nothing to wait for, or no longer.
-  bool failed(std::string_view words, double now);
+  bool failed(std::string_view words, double now, bool whole = false);
 
   /// Whether the disk has been full a short while ago.
   bool on(double now) const noexcept;

@@ -124,7 +124,7 @@ void Supervisor::keep_records() {
     try {
       keep_record(store_, unwritten_.front(), leases_.fs());
     } catch (const StorageError& error) {
-      if (stopping_since_ < 0 && waits_for_disk(error.what())) return;
+      if (stopping_since_ < 0 && waits_for_disk(error.what(), true)) return;
       unwritten_.erase(unwritten_.begin());  // it must not keep others from being written
       throw;
     }
@@ -145,11 +145,11 @@ ExitCode Supervisor::ended_with(ExitCode code) {
   return code;
 }
 
-/// @param words  why something could not be written. @return false if the run should end.
-bool Supervisor::waits_for_disk(const std::string& words) {
+/// @param words, whole  as of DiskPause::failed(). @return false if the run should end.
+bool Supervisor::waits_for_disk(const std::string& words, bool whole) {
   const double now = backend_.now();
   const bool first = !disk_.on(now);
-  if (!disk_.failed(words, now)) return false;
+  if (!disk_.failed(words, now, whole)) return false;
   if (first) {
     backend_.notify(
         fmt::format("the store's disk is full: no launch starts; one is tried every {:.0f} s, "
@@ -205,7 +205,7 @@ void Supervisor::or_end(const std::function<void()>& action) {
   try {
     action();
   } catch (const StorageError& error) {
-    if (stopping_since_ < 0 && waits_for_disk(error.what())) return;
+    if (stopping_since_ < 0 && waits_for_disk(error.what(), true)) return;
     end_with(error.code(), error.what());
   }
 }

@@ -114,7 +114,7 @@ class Supervisor {
   void note_success(const LaunchPlan& plan);
   void keep_records();
   ExitCode ended_with(ExitCode code);
-  bool waits_for_disk(const std::string& words);
+  bool waits_for_disk(const std::string& words, bool whole);
   void start_what_may();
   void stop_all();
   void or_end(const std::function<void()>& action);

@@ -64,7 +64,7 @@ void Supervisor::ended(Watched& launch, int code) {
   if (end == LaunchEnd::Done || progressed) disk_.over();
   unwritten_.push_back(record);
   keep_records();
-  if (end == LaunchEnd::Disk && stopping_since_ < 0 && waits_for_disk(words)) return;
+  if (end == LaunchEnd::Disk && stopping_since_ < 0 && waits_for_disk(words, false)) return;
   const RetryBook::Verdict verdict = splits(record) ? RetryBook::Verdict{.not_before = now}
                                                     : retries_.ended(plan.id, end, progressed, now);
   if (policy_of(end).ends_run) {

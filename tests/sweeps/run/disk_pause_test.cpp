@@ -45,6 +45,9 @@ TEST(DiskPause, WaitsForNothingThatDoesNotPassByItself) {
       pause.failed("file write failed: errno = 5, error message = 'Input/output error'", 0))
       << "as HDF5 says it";
   EXPECT_FALSE(none.failed(kFull, 0));
+  EXPECT_FALSE(
+      pause.failed("gen-000001: is the claim of ada, and this store is not shared", 0, true))
+      << "a sentence of this process, which would name a full disk";
   EXPECT_TRUE(pause.failed("result.h5: Disk quota exceeded (errno 122)", 0));
   EXPECT_TRUE(pause.failed("", 1)) << "on a full disk a launch cannot even say why it ended";
 }

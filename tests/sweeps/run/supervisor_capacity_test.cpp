@@ -25,6 +25,16 @@ TEST(SupervisorCapacity, WhileTheDiskIsFullOneLaunchIsTriedAfterTheOther) {
   EXPECT_TRUE(backend.given_up.empty()) << "no cell has failed";
 }
 
+TEST(SupervisorCapacity, WhatCannotBeWrittenForAnotherReasonIsNotWaitedFor) {
+  SupervisorOptions options = slots(1);
+  options.disk_wait = 600;
+  Backend backend(launches(2), options);
+  backend.no_log_of = "a";
+  EXPECT_EQ(backend.run(), ExitCode::CantCreate);
+  EXPECT_LT(backend.now(), 10);
+  EXPECT_EQ(backend.log.find("disk is full"), std::string::npos) << backend.log;
+}
+
 TEST(SupervisorCapacity, ADiskThatStaysFullEndsTheRunAfterItsTime) {
   SupervisorOptions options = slots(1);
   options.disk_wait = 120;
