@@ -157,7 +157,8 @@ int plan_verb(const Arguments& arguments) {
             "time between checkpoints (default: checkpoint.every_seconds; 60 for auto)")
       .text("speed", "TIMES", "how many times faster a device is than this machine's (default: 1)")
       .number("repetitions", 10, "of a simulation with preemptions");
-  for (const char* of : {"time-limit", "preemption", "launch", "checkpoint", "speed"}) {
+  for (const char* of :
+       {"time-limit", "preemption", "launch", "checkpoint", "speed", "repetitions"}) {
     line.needs(of, "simulate");
   }
   if (!line.json().parse(arguments)) return 0;

@@ -176,7 +176,8 @@ int status_verb(const Arguments& arguments) {
       .flag("watch", "show it again every 2 s, or every SECONDS, until all cells have ended")
       .number("every", 2, "of --watch: seconds between two polls")
       .flag("events", "what happened to the sweep, in order, with hosts, classes and retries");
-  if (!line.json().excludes("events", "watch").parse(with_seconds(arguments))) return 0;
+  line.json().excludes("events", "watch").needs("every", "watch");
+  if (!line.parse(with_seconds(arguments))) return 0;
   const StoreArgument argument(line);
   if (line.has("events")) return print_events(argument, line.has("json"));
   const SlurmClient slurm(real_commands(), QueueWatch::kPatience);
