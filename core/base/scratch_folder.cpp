@@ -12,7 +12,14 @@ ScratchFolder::ScratchFolder(const std::filesystem::path& parent) {
   namespace fs = std::filesystem;
   std::error_code reported_below;
   if (!parent.empty()) fs::create_directories(parent, reported_below);
-  const fs::path folder = parent.empty() ? fs::temp_directory_path() : parent;
+  std::error_code no_folder;
+  const fs::path folder = parent.empty() ? fs::temp_directory_path(no_folder) : parent;
+  if (no_folder) {
+    const char* const named = std::getenv("TMPDIR");
+    throw UserError(ExitCode::CantCreate, "TMPDIR=" + std::string(named == nullptr ? "" : named) +
+                                              ": " + no_folder.message() +
+                                              ": set it to a folder that can be written to");
+  }
   std::string name = (folder / "depthgrid.XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) {
     throw UserError(ExitCode::CantCreate, name +

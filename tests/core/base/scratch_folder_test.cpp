@@ -1,8 +1,10 @@
 #include "core/base/scratch_folder.hpp"
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -41,6 +43,21 @@ TEST(ScratchFolder, SaysWhereThereCanBeNone) {
     EXPECT_NE(std::string(error.what()).find("/dev/null/below"), std::string::npos) << error.what();
     EXPECT_NE(std::string(error.what()).find("TMPDIR"), std::string::npos) << error.what();
   }
+}
+
+TEST(ScratchFolder, SaysThatTmpdirIsNoFolder) {
+  const char* const before = std::getenv("TMPDIR");
+  const std::string kept = before == nullptr ? "" : before;
+  setenv("TMPDIR", "/nowhere/tmp", 1);
+  try {
+    const ScratchFolder none;
+    FAIL() << "a folder in none";
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.code(), ExitCode::CantCreate);
+    EXPECT_NE(std::string(error.what()).find("TMPDIR=/nowhere/tmp"), std::string::npos)
+        << error.what();
+  }
+  before == nullptr ? unsetenv("TMPDIR") : setenv("TMPDIR", kept.c_str(), 1);
 }
 
 }  // namespace
