@@ -1,5 +1,4 @@
 #include <cmath>
-#include <sstream>
 
 #include "cli/arguments/command_line.hpp"
 #include "cli/arguments/store_argument.hpp"
@@ -8,6 +7,7 @@
 #include "core/base/nan.hpp"
 #include "core/base/parse_number.hpp"
 #include "core/base/subprocess.hpp"
+#include "core/base/text_parts.hpp"
 #include "sweeps/protocol/commands.hpp"
 #include "sweeps/protocol/worker_command.hpp"
 
@@ -18,8 +18,7 @@ namespace {
 std::vector<double> control_of(const CommandLine& line) {
   std::vector<double> out;
   if (!line.has("control")) return out;
-  std::istringstream text(line.text_of("control"));
-  for (std::string word; std::getline(text, word, ',');) {
+  for (const std::string& word : split_at(line.text_of("control"), ',')) {
     out.push_back(parse_number<double>(word).value_or(kNaN));
     if (!std::isfinite(out.back())) {
       throw UserError(ExitCode::Usage, "--control has '" + word +

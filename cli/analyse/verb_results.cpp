@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <sstream>
 
 #include <fmt/format.h>
 
@@ -10,6 +9,7 @@
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/printable.hpp"
+#include "core/base/text_parts.hpp"
 #include "sweeps/compare/arms_report.hpp"
 #include "sweeps/compare/two_stage_report.hpp"
 #include "sweeps/report/bits_per_byte.hpp"
@@ -82,8 +82,9 @@ std::string listing_by_cell(const Listing& listing, const ResultsQuery& query, R
   if (form == ResultsForm::Json) return results_json(listing, cells, columns);
   if (form == ResultsForm::Csv) {
     const auto names = columns.empty() ? query_names(listing) : columns;
-    std::istringstream lines(evaluations_note(listing, cells, names));
-    for (std::string text; std::getline(lines, text);) log(LogLevel::Warning, text);
+    for (const std::string& text : text_lines(evaluations_note(listing, cells, names))) {
+      log(LogLevel::Warning, text);
+    }
     return csv_of(results_csv_table(listing, cells, columns));
   }
   const Table table = results_table(listing, cells, columns);

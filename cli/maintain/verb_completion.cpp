@@ -10,6 +10,7 @@
 #include "cli/arguments/command_line.hpp"
 #include "cli/verbs.hpp"
 #include "core/base/error.hpp"
+#include "core/base/text_parts.hpp"
 #include "core/config/schema.hpp"
 
 namespace depthgrid {
@@ -63,10 +64,8 @@ std::string completed_setting(const std::string& word) {
   if (row == schema().size()) return out;
   std::string_view alternatives = schema()[row].words;
   if (schema()[row].kind == ValueKind::Bool) alternatives = "true false";
-  while (!alternatives.empty()) {
-    const std::string_view one = alternatives.substr(0, alternatives.find(' '));
+  for (const std::string& one : text_words(std::string(alternatives))) {
     out += fmt::format("{}={}\n", path, one);
-    alternatives.remove_prefix(std::min(one.size() + 1, alternatives.size()));
   }
   return out;
 }

@@ -2,7 +2,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <optional>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -15,6 +14,7 @@
 #include "cli/verbs.hpp"
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
+#include "core/base/text_parts.hpp"
 #include "storage/store.hpp"
 #include "sweeps/report/chosen_cells.hpp"
 #include "sweeps/run/run_end.hpp"
@@ -67,9 +67,7 @@ std::vector<std::string> cells_of_task(const CommandLine& line) {
     throw UserError(ExitCode::NoInput,
                     fmt::format("{}: has no line {} (counted from 0)", file, task));
   }
-  std::vector<std::string> cells;
-  std::istringstream words(text);
-  for (std::string id; words >> id;) cells.push_back(id);
+  std::vector<std::string> cells = text_words(text);
   if (cells.empty()) {
     throw UserError(ExitCode::NoInput, fmt::format("{}: line {} names no cell", file, task));
   }
