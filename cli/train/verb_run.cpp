@@ -154,6 +154,10 @@ int run_verb(const Arguments& arguments) {
   }
   const bool supervised =
       line.has("supervise") || jobs || (!under_launcher() && serves_many(sweep.run));
+  if (!supervised && line.has("fail-fast")) {
+    throw UserError(ExitCode::Usage,
+                    "run: --fail-fast belongs to -j N or --supervise: one worker trains all cells");
+  }
   if (!supervised && under_launcher()) become(worker_command("run", command_json(request.command)));
   std::signal(SIGPIPE, SIG_IGN);  // as in the worker: the summary may have lost its reader
   const int code = supervised ? supervise_and_conclude(supervised_run(line, std::move(request)))

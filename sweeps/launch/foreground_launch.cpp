@@ -61,8 +61,8 @@ std::optional<ForegroundEnd> ForegroundLaunch::tick() {
                                        "free some space, or set TMPDIR to another folder",
                                        scratch_.path().string(), name_));
   } else if (silent && !std::exchange(hung_, true)) {
-    log(LogLevel::Error, fmt::format("{} has given no sign of life for {} in phase '{}' "
-                                     "(resources.hang): it is ended as hung",
+    log(LogLevel::Error, fmt::format("no heartbeat from {} for {} in phase '{}' "
+                                     "(resources.hang): killing it as hung",
                                      name_, clock_text(*silent), rule_of(sign.phase).name));
     process_.kill_hung();
   }

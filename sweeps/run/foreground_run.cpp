@@ -20,7 +20,6 @@ namespace depthgrid {
 namespace {
 
 constexpr double kForegroundPoll = 0.1;  // s, of signs of life; its end is noticed at once
-constexpr std::string_view kKept = "what was recorded is kept, and ";
 constexpr std::string_view kGoesOn = "the same command goes on from there";
 
 /// One attempt, with whose processes this one may be suspended.
@@ -111,10 +110,11 @@ ForegroundRunEnd run_in_foreground(const ForegroundRun& run, StopWatch& signals,
     }
     if (end == LaunchEnd::Done || end == LaunchEnd::Stopped) return {attempt.code, end};
     keep_if_stored(run, record);
+    const char* const kept = Store::is_at(run.store) ? "what was recorded is kept, and " : "";
     const bool may = may_pass(end) && !signals.asked();
     const RunState state = may && run.state ? run.state() : RunState{.goes_on = may};
     if (!state.goes_on) {
-      if (attempt.code > 128) log(LogLevel::Error, fmt::format("{}; {}{}", how, kKept, kGoesOn));
+      if (attempt.code > 128) log(LogLevel::Error, fmt::format("{}; {}{}", how, kept, kGoesOn));
       return {attempt.code, end};
     }
     const bool progressed = state.reached > std::exchange(reached, state.reached);
@@ -123,11 +123,11 @@ ForegroundRunEnd run_in_foreground(const ForegroundRun& run, StopWatch& signals,
     if (verdict.gives_up) {
       log(LogLevel::Error,
           fmt::format("{}, {} times without progress, of {} that {} allows; {}{}", how,
-                      verdict.failures, verdict.allowed, policy_of(end).budget, kKept, kGoesOn));
+                      verdict.failures, verdict.allowed, policy_of(end).budget, kept, kGoesOn));
       return {attempt.code, end};
     }
     const double pause = std::max(0.0, verdict.not_before - now);
-    log(LogLevel::Warning, fmt::format("{}; {}it is started again in {:.0f} s", how, kKept, pause));
+    log(LogLevel::Warning, fmt::format("{}; {}it is started again in {:.0f} s", how, kept, pause));
     events.add(again_event(run.id, end, verdict, pause));
     signals.wait_unasked(pause);
   }

@@ -2,13 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 
 #include "core/base/clock.hpp"
+#include "core/base/exit_code.hpp"
 
 namespace depthgrid {
 
 namespace {
+
+constexpr int kRequests[] = {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP};
+
+void end_at_once(int /*signal*/) {
+  _exit(number_of(ExitCode::TempFail));
+}
 
 bool is_ignored(int number) {
   struct sigaction action{};
@@ -27,15 +33,18 @@ int arrived_within(const sigset_t& watched, double seconds) {
 
 StopWatch::StopWatch(int asked) : count_(asked > 0 ? 1 : 0), first_(asked) {
   sigemptyset(&watched_);
-  for (const int number : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD}) {
-    sigaddset(&watched_, number);
+  for (const int number : kRequests) {
+    if (number != SIGHUP || !is_ignored(number)) sigaddset(&watched_, number);
   }
-  if (!is_ignored(SIGHUP)) sigaddset(&watched_, SIGHUP);
+  sigaddset(&watched_, SIGCHLD);
   pthread_sigmask(SIG_BLOCK, &watched_, &before_);
 }
 
 StopWatch::~StopWatch() {
   wait(0);
+  for (const int number : kRequests) {
+    if (sigismember(&watched_, number) == 1) std::signal(number, end_at_once);
+  }
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 

@@ -15,7 +15,8 @@ class StopWatch {
  public:
   /// @param asked  a signal that has come before, as who started this process says; 0 = none.
   explicit StopWatch(int asked = 0);
-  /// Signals are the process's own again; one that came last is not lost: asked() has seen it.
+  /// From now on these signals end the process at once, with TempFail: what is left is a summary,
+  /// which the same command makes again.
   ~StopWatch();
   StopWatch(const StopWatch&) = delete;
   StopWatch& operator=(const StopWatch&) = delete;

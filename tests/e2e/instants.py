@@ -1,4 +1,5 @@
-"""A request to stop is never lost: forty instants of the first three seconds of a run, watched or plain.
+"""A request to stop is never lost: sixty instants of the first three seconds of a run, forty of them of a
+supervisor.
 
 usage: instants.py BUILD_FOLDER SOURCE_FOLDER
 """
@@ -12,7 +13,7 @@ import sys
 import tempfile
 import time
 
-INSTANTS = 40
+INSTANTS = 60
 SPAN = 3.0  # s
 SIGNALS = (signal.SIGUSR1, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 VERBS = (("supervise", "-j", "2"), ("run", "-j", "2"), ("run",))

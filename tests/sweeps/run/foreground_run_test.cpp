@@ -236,6 +236,17 @@ TEST_F(ForegroundRunTest, WhatIgnoresTheEndOfItsTerminalIsNotStoppedByIt) {
   std::signal(SIGHUP, SIG_DFL);
 }
 
+TEST(StopWatch, ASignalThatComesAfterItEndsTheProcessWithTheSameCode) {
+  EXPECT_EXIT(
+      {
+        {
+          const StopWatch signals;
+        }
+        kill(getpid(), SIGTERM);
+      },
+      ::testing::ExitedWithCode(kStopped), "");
+}
+
 TEST_F(ForegroundRunTest, APauseEndsWithASignal) {
   StopWatch none;
   EXPECT_TRUE(none.wait_unasked(0.01));
