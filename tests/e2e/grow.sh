@@ -100,7 +100,7 @@ check 'len(j["cells"]) == 7 and all(c["status"] == "completed" for c in j["cells
 # kill -9 as soon as the second plan is there, before its first cell.
 train killed --set seeds=1
 for delay in 0 0.1; do # at once, and then before or in the first steps
-  "$depthgrid" run "$sweep" --set seeds=2 --set train.lr=3e-3,1e-3 --set retry.infrastructure=0 --store killed -q 2>/dev/null &
+  "$depthgrid" run "$sweep" --set seeds=2 --set train.lr=3e-3,1e-3 --store killed -q 2>/dev/null &
   run=$!
   for _ in $(seq 2000); do
     worker=$(pgrep -P "$run" -f depthgrid-worker || true)
@@ -108,7 +108,7 @@ for delay in 0 0.1; do # at once, and then before or in the first steps
     sleep 0.005
   done
   sleep "$delay"
-  kill -9 $worker 2>/dev/null || true
+  kill -9 "$run" $worker 2>/dev/null || true
   wait "$run" 2>/dev/null || true
 done
 expect 0 "$depthgrid" plan "$sweep" --set seeds=2 --set train.lr=3e-3,1e-3 --store killed --json
