@@ -1,12 +1,10 @@
 #include "sweeps/launch/launch_process.hpp"
 
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <map>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,6 +18,7 @@ namespace depthgrid {
 namespace {
 
 constexpr double kPollSeconds = 0.5;  // files are read for it
+constexpr double kToAnswer = 0.3;     // s, of a rank that is asked where it is
 constexpr int kHighestSignal = 64;
 constexpr std::uint64_t kLeastSpace = 1 << 20;  // bytes, of a folder of small files
 constexpr int kCannotLoad = 127;                // of the loader, which lacks a library here
@@ -87,6 +86,7 @@ LaunchProcess::~LaunchProcess() {
 }
 
 std::optional<int> LaunchProcess::poll() {
+  if (since_asked_where_ && since_asked_where_->seconds() > kToAnswer) kill();
   const std::optional<int> code = child_.poll();
   if (!code) return code;
   if (!disk_.is_file(note_)) {
@@ -135,11 +135,9 @@ void LaunchProcess::ask_to_stop() {
 }
 
 void LaunchProcess::kill_hung() {
-  constexpr std::chrono::milliseconds kToAnswer(300);
   if (kind_ == LauncherKind::Direct) child_.signal(SIGQUIT);
   if (kind_ == LauncherKind::Mpirun) child_.signal_children(SIGQUIT);
-  std::this_thread::sleep_for(kToAnswer);
-  kill();
+  since_asked_where_.emplace();
 }
 
 std::vector<LiveEvent> LaunchProcess::news() {

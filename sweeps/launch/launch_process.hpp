@@ -40,8 +40,8 @@ class LaunchProcess final : public RunningLaunch {
   void suspend() { child_.suspend(); }
   void resume() { child_.signal_group(SIGCONT); }
   void kill() override { child_.kill_group(); }
-  /// Before that, its ranks on this host write to its log where they are. srun's are left out: it
-  /// would take the signal as a request to end them.
+  /// At one of the next polls: before that, its ranks on this host write to its log where they are.
+  /// srun's are left out: it would take the signal as a request to end them.
   void kill_hung() override;
   std::vector<LiveEvent> news() override;
   LifeSign life() override { return life_; }
@@ -61,6 +61,7 @@ class LaunchProcess final : public RunningLaunch {
   ChildProcess child_;
   int number_;
   LifeSign life_;
+  std::optional<Stopwatch> since_asked_where_{};  // before it is killed as hung
   Stopwatch since_poll_;
 };
 

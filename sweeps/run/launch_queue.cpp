@@ -36,9 +36,9 @@ bool LaunchQueue::finalised(std::size_t index) const {
 
 bool LaunchQueue::over_if_finalised(std::size_t index) {
   if (!finalised(index)) return false;
-  ready_.done(index);
   const auto done = [&](std::size_t row) { return backend_.done(row); };
   if (!std::ranges::all_of(launches_[index].rows, done)) without_result_.insert(index);
+  ready_.done(index);
   return true;
 }
 
@@ -46,7 +46,12 @@ std::optional<std::size_t> LaunchQueue::take(std::int64_t slots, double now) {
   if (slots < 1) return std::nullopt;
   review_some(now);
   while (const auto next = ready_.take(slots, now)) {
-    if (!over_if_finalised(*next)) return next;
+    try {
+      if (!over_if_finalised(*next)) return next;
+    } catch (...) {  // of a store that cannot be read now
+      ready_.give_back(*next, now);
+      throw;
+    }
   }
   return std::nullopt;
 }

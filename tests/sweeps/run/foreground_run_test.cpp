@@ -105,12 +105,13 @@ TEST_F(ForegroundRunTest, WhatHasFailedIsRecordedWhereThereIsAStore) {
 TEST_F(ForegroundRunTest, ANodeIsToBlameByItsCauseAndNotByACode) {
   const Store store = Store::open_or_create(folder_.path() / "store");
   EXPECT_EQ(end_of("exit 78"), 78);
+  EXPECT_EQ(end_of("printf '078\\nn1\\n' >$channel/end; exit 78"), 78);
   EXPECT_EQ(end_of("printf '078\\nn1\\ndevice\\n' >$channel/end; exit 78"), 78);
   EXPECT_EQ(end_of("exit 127", 0), 127);
   std::vector<std::string> causes;
   for (const LaunchRecord& record : launch_records(store.root())) causes.push_back(record.cause);
-  EXPECT_EQ(causes, (std::vector<std::string>{"", "device", "library"}))
-      << "a configuration was refused; a card; a program that cannot be loaded here";
+  EXPECT_EQ(causes, (std::vector<std::string>{"", "", "device", "library"}))
+      << "a configuration was refused, twice; a card; a program that cannot be loaded here";
 }
 
 TEST_F(ForegroundRunTest, WhatGivesNoSignOfLifeIsEndedAndTriedAgain) {

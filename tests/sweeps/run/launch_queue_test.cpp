@@ -55,6 +55,24 @@ TEST(LaunchQueue, APollThatStartsNothingAsksTheStoreOfFewLaunches) {
   EXPECT_EQ(many.queue.take(1, 2), 39U) << "in turn";
 }
 
+TEST(LaunchQueue, ALaunchWhoseStoreCannotBeReadIsTakenLater) {
+  class Unreadable final : public PretendedBackend {
+   public:
+    using PretendedBackend::PretendedBackend;
+    bool finalised(std::size_t row) override {
+      if (!readable) throw StorageError("store", "cannot be read now");
+      return PretendedBackend::finalised(row);
+    }
+    bool readable = false;
+  };
+  const std::vector<LaunchPlan> one = {launch_of(0)};
+  Unreadable backend(one);
+  LaunchQueue queue(one, 0, backend);
+  EXPECT_THROW(queue.take(1, 0), StorageError);
+  backend.readable = true;
+  EXPECT_EQ(queue.take(1, 1), 0U);
+}
+
 TEST(LaunchQueue, WhatAnotherProcessHasSettledIsNotTaken) {
   Queue all(one_and_its_followers(2));
   all.backend.settle(0);

@@ -32,7 +32,7 @@ struct Script {
 };
 
 /// A world with a clock of its own.
-class PretendedBackend final : public SupervisorBackend {
+class PretendedBackend : public SupervisorBackend {
  public:
   /// @param disk  of the store; it outlives this.
   explicit PretendedBackend(std::vector<LaunchPlan> launches, SupervisorOptions options = {},
