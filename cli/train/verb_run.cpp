@@ -64,11 +64,8 @@ int supervise_and_conclude(const SupervisedRun& run) {
 int run_and_conclude(const RunRequest& request) {
   std::optional<StopWatch> signals(std::in_place);
   const std::size_t before = attempts_in(request.store);
-  int code = 0;
-  {
-    EventLog events(request.store);
-    code = run_plain(request, before, *signals, events);
-  }
+  EventLog events(request.store);
+  const int code = run_plain(request, before, *signals, events);
   signals.reset();  // who has seen enough may interrupt the summary
   try {
     return report_run(request, before, code);

@@ -82,8 +82,8 @@ bool ended_by_request(int code, const StopWatch& signals) {
 
 }  // namespace
 
-ForegroundRunEnd run_in_foreground(const ForegroundRun& run, StopWatch& signals, EventLog& events) {
-  constexpr ForegroundRunEnd kStopped{number_of(ExitCode::TempFail), LaunchEnd::Stopped};
+int run_in_foreground(const ForegroundRun& run, StopWatch& signals, EventLog& events) {
+  constexpr int kStopped = number_of(ExitCode::TempFail);
   RetryBook book(run.retries);
   std::int64_t reached = 0;  // of no matter before the first end: its budgets are full
   signals.wait(0);
@@ -108,14 +108,14 @@ ForegroundRunEnd run_in_foreground(const ForegroundRun& run, StopWatch& signals,
       if (!signals.asked()) log(LogLevel::Warning, how + ", which stops this run");
       return kStopped;
     }
-    if (end == LaunchEnd::Done || end == LaunchEnd::Stopped) return {attempt.code, end};
+    if (end == LaunchEnd::Done || end == LaunchEnd::Stopped) return attempt.code;
     keep_if_stored(run, record);
     const char* const kept = Store::is_at(run.store) ? "what was recorded is kept, and " : "";
     const bool may = may_pass(end) && !signals.asked();
     const RunState state = may && run.state ? run.state() : RunState{.goes_on = may};
     if (!state.goes_on) {
       if (attempt.code > 128) log(LogLevel::Error, fmt::format("{}; {}{}", how, kept, kGoesOn));
-      return {attempt.code, end};
+      return attempt.code;
     }
     const bool progressed = state.reached > std::exchange(reached, state.reached);
     const double now = real_clock().now();
@@ -124,7 +124,7 @@ ForegroundRunEnd run_in_foreground(const ForegroundRun& run, StopWatch& signals,
       log(LogLevel::Error,
           fmt::format("{}, {} times without progress, of {} that {} allows; {}{}", how,
                       verdict.failures, verdict.allowed, policy_of(end).budget, kept, kGoesOn));
-      return {attempt.code, end};
+      return attempt.code;
     }
     const double pause = std::max(0.0, verdict.not_before - now);
     log(LogLevel::Warning, fmt::format("{}; {}it is started again in {:.0f} s", how, kept, pause));

@@ -33,11 +33,6 @@ struct ForegroundRun {
   bool left_at_second = false;        // a second signal ends it at once, whichever it is
 };
 
-struct ForegroundRunEnd {
-  int code = 0;  // the worker's own; TempFail if it was stopped before it could say so
-  LaunchEnd end = LaunchEnd::Done;
-};
-
 /// Runs it to its end.
 ///
 /// Signals are passed on, at whatever moment they come; a crash, a kill, a hang and a fault of the
@@ -45,8 +40,10 @@ struct ForegroundRunEnd {
 /// refuses, it has said why. Ctrl-Z stops it together with this process.
 /// @param signals  made before anything that a signal could end.
 /// @param events   get its begins and ends.
+/// @return  the worker's own exit code, or 128 + signal; TempFail if it was stopped before it could
+///          say so.
 /// @throws UserError (TempFail) see left_at_second; (BadConfig) if it cannot be started;
 ///         StorageError
-ForegroundRunEnd run_in_foreground(const ForegroundRun& run, StopWatch& signals, EventLog& events);
+int run_in_foreground(const ForegroundRun& run, StopWatch& signals, EventLog& events);
 
 }  // namespace depthgrid

@@ -59,25 +59,23 @@ RetryOptions plain_retries(const CellConfig& run) {
 int run_plain(const RunRequest& request, std::size_t before, StopWatch& signals, EventLog& events) {
   RunCommand next = request.command;
   return run_in_foreground(
-             {.id = kPlainRunId + real_processes().self().uuid,
-              .launch = {.name = "the worker",
-                         .command =
-                             [&next](const std::string& channel) {
-                               next.channel = channel;
-                               std::vector<std::string> words =
-                                   worker_command("run", command_json(next));
-                               next.rerun.clear();  // another attempt goes on with what this began
-                               return words;
-                             },
-                         .hang = next.hang},
-              .store = request.store,
-              .host = node_name(),
-              .slurm_job = this_task(),
-              .restart = restart_of_task(),
-              .retries = plain_retries(request.sweep.run),
-              .state = [&] { return state_of_run(request, before); }},
-             signals, events)
-      .code;
+      {.id = kPlainRunId + real_processes().self().uuid,
+       .launch = {.name = "the worker",
+                  .command =
+                      [&next](const std::string& channel) {
+                        next.channel = channel;
+                        std::vector<std::string> words = worker_command("run", command_json(next));
+                        next.rerun.clear();  // another attempt goes on with what this began
+                        return words;
+                      },
+                  .hang = next.hang},
+       .store = request.store,
+       .host = node_name(),
+       .slurm_job = this_task(),
+       .restart = restart_of_task(),
+       .retries = plain_retries(request.sweep.run),
+       .state = [&] { return state_of_run(request, before); }},
+      signals, events);
 }
 
 }  // namespace depthgrid

@@ -218,23 +218,22 @@ int prepared(const SupervisedRun& run, StopWatch& signals, EventLog& events) {
   command.cells = run.cells;
   const std::string task = this_task();
   const int code = run_in_foreground(
-                       {.id = kPreparationId + (task.empty() ? real_processes().self().uuid : task),
-                        .launch = {.name = "the preparation",
-                                   .command =
-                                       [&command](const std::string& channel) {
-                                         command.channel = channel;
-                                         return worker_command("run", command_json(command));
-                                       },
-                                   .hang = command.hang},
-                        .store = run.request.store,
-                        .cells = run.cells,
-                        .host = node_name(),
-                        .slurm_job = task,
-                        .restart = restart_of_task(),
-                        .retries = retry_options(run.request.sweep.run),
-                        .left_at_second = true},
-                       signals, events)
-                       .code;
+      {.id = kPreparationId + (task.empty() ? real_processes().self().uuid : task),
+       .launch = {.name = "the preparation",
+                  .command =
+                      [&command](const std::string& channel) {
+                        command.channel = channel;
+                        return worker_command("run", command_json(command));
+                      },
+                  .hang = command.hang},
+       .store = run.request.store,
+       .cells = run.cells,
+       .host = node_name(),
+       .slurm_job = task,
+       .restart = restart_of_task(),
+       .retries = retry_options(run.request.sweep.run),
+       .left_at_second = true},
+      signals, events);
   return signals.asked() ? number_of(ExitCode::TempFail) : code;
 }
 

@@ -18,22 +18,6 @@ without_audit
 options=("${unaudited[@]}")
 trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$scratch"' EXIT
 
-# begun STORE: waits for a checkpoint in it.
-begun() {
-  for _ in $(seq 1200); do
-    [ -n "$(find "$1" -name 'ckpt-*.h5' 2>/dev/null)" ] && return
-    sleep 0.05
-  done
-  fail "no checkpoint in $1"
-}
-
-# ends CODE PID WHAT
-ends() {
-  local code=0
-  wait "$2" 2>/dev/null || code=$?
-  [ "$code" = "$1" ] || fail "$3: exit code $code, not $1"
-}
-
 # equal_but A B ALIAS: all cells but one have the same losses and weights in both, to the bit.
 equal_but() {
   "$sources/.venv/bin/python" - "$@" <<'PY' || fail "$1 and $2 differ in more than $3"

@@ -3,22 +3,6 @@
 source "$(dirname "${BASH_SOURCE[0]}")/training_common.sh" "$@"
 long=("$depthgrid" run "$sweep" --set train.steps=1000000 --set eval.every=null)
 
-# begun STORE: waits for a checkpoint in it.
-begun() {
-  for _ in $(seq 1200); do
-    [ -n "$(find "$1" -name 'ckpt-*.h5' 2>/dev/null)" ] && return
-    sleep 0.05
-  done
-  fail "no checkpoint in $1"
-}
-
-# ends CODE PID WHAT
-ends() {
-  local code=0
-  wait "$2" 2>/dev/null || code=$?
-  [ "$code" = "$1" ] || fail "$3: exit code $code, not $1"
-}
-
 # A terminal that goes away, and a scheduler's warning: a checkpoint, then 75.
 for signal in HUP USR1 USR2 TERM; do
   "${long[@]}" --store "by_$signal" -q 2>/dev/null &

@@ -7,6 +7,22 @@ export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
 sweep=$sources/configs/tiny.yaml
 options=(--set train.steps=60 --set checkpoint.every=5)
 
+# begun STORE: waits for a checkpoint in it.
+begun() {
+  for _ in $(seq 1200); do
+    [ -n "$(find "$1" -name 'ckpt-*.h5' 2>/dev/null)" ] && return
+    sleep 0.05
+  done
+  fail "no checkpoint in $1"
+}
+
+# ends CODE PID WHAT
+ends() {
+  local code=0
+  wait "$2" 2>/dev/null || code=$?
+  [ "$code" = "$1" ] || fail "$3: exit code $code, not $1"
+}
+
 # train STORE [OPTION...]: one process.
 train() {
   local store=$1

@@ -94,8 +94,7 @@ bool JobRetry::out_of_memory(const SessionJob& job, const std::vector<std::int64
     return false;
   }
   const CellPlan& cell = run_.sweep.cells[job.rows.front()];
-  if (command_.mode ==
-      RunMode::Apart) {  // the process that waits for this one decides what is next
+  if (command_.mode == RunMode::Apart) {  // who waits for this process decides what is next
     code_ = ExitCode::OutOfMemory;
     queue_.give_up(job.rows);
     return false;

@@ -32,23 +32,21 @@ class ForegroundRunTest : public ::testing::Test {
   }
   int end_of(const std::string& script, StopWatch& signals, std::int64_t budget = 2) {
     const std::string all = "cd '" + folder_.path().string() + "'; echo >>tries; " + script;
-    return run_in_foreground({.id = "prepare-1",
-                              .launch = {.name = "the preparation",
-                                         .command =
-                                             [&](const std::string& channel) {
-                                               return std::vector<std::string>{
-                                                   "/bin/sh", "-c",
-                                                   "channel='" + channel + "'; " + all};
-                                             },
-                                         .hang = hang_},
-                              .store = folder_.path() / "store",
-                              .cells = {"c1"},
-                              .host = "n1",
-                              .retries = {.budget = [budget](std::string_view) { return budget; },
-                                          .backoff = 0.01},
-                              .state = [this] { return state_(); }},
-                             signals, events_)
-        .code;
+    return run_in_foreground(
+        {.id = "prepare-1",
+         .launch = {.name = "the preparation",
+                    .command =
+                        [&](const std::string& channel) {
+                          return std::vector<std::string>{"/bin/sh", "-c",
+                                                          "channel='" + channel + "'; " + all};
+                        },
+                    .hang = hang_},
+         .store = folder_.path() / "store",
+         .cells = {"c1"},
+         .host = "n1",
+         .retries = {.budget = [budget](std::string_view) { return budget; }, .backoff = 0.01},
+         .state = [this] { return state_(); }},
+        signals, events_);
   }
   std::size_t tries() const { return loose_text(folder_.path() / "tries").size(); }
 
