@@ -12,8 +12,6 @@ seam(signals sweeps "HeldSignals (core/base/held_signals.hpp), or the owner of t
      "sigaction" "std::signal\\(" "(pthread_sig|sigproc)mask" "sig(timed)?wait(info)?\\(" "prctl\\(" "[^A-Za-z_]raise\\(")
 
 spared(time sweeps/doctor "it measures this machine: its disks, its programs, Slurm's answers")
-spared(time sweeps/launch/launch_process.hpp "a launch on this machine is what stands behind RunningLaunch")
-spared(time sweeps/launch/launch_process.cpp "the same")
-spared(processes sweeps/launch/launch_process.hpp "the same")
+spared(processes sweeps/launch/launch_process.hpp "a launch on this machine is what stands behind RunningLaunch")
 spared(time sweeps/run/stop_watch.cpp "it owns this process's signals, and waits for them")
 spared(signals sweeps/run/stop_watch.cpp "the same")

@@ -27,7 +27,7 @@ ForegroundLaunch::ForegroundLaunch(const ForegroundSpec& spec, const Clock& cloc
       disk_(disk),
       begun_(clock.now()),
       oom_kills_(processes.oom_kills_so_far()),
-      process_(request(), direct_command(spec, request()), 0),
+      process_(request(), direct_command(spec, request()), 0, clock),
       new_judge_(hang_limit(spec.hang), kBehindItsWatchdog),
       judge_(new_judge_) {}
 

@@ -63,7 +63,8 @@ std::filesystem::path LaunchProcess::channel_of(const LaunchRequest& request) {
   return request.folder / fmt::format("board-{}", request.attempt);
 }
 
-LaunchProcess::LaunchProcess(const LaunchRequest& request, const LaunchCommand& command, int number)
+LaunchProcess::LaunchProcess(const LaunchRequest& request, const LaunchCommand& command, int number,
+                             const Clock& clock)
     : note_(channel_of(request) / kEndNote),
       disk_(*request.disk),
       channel_(channel_of(request), disk_),
@@ -78,7 +79,9 @@ LaunchProcess::LaunchProcess(const LaunchRequest& request, const LaunchCommand& 
               .out = stream_of(request, log_),
               .err = stream_of(request, log_),
               .cores = request.cores}),
-      number_(number) {}
+      number_(number),
+      clock_(clock),
+      read_(clock.now()) {}
 
 LaunchProcess::~LaunchProcess() {
   child_.kill_group();
@@ -86,7 +89,7 @@ LaunchProcess::~LaunchProcess() {
 }
 
 std::optional<int> LaunchProcess::poll() {
-  if (since_asked_where_ && since_asked_where_->seconds() > kToAnswer) kill();
+  if (asked_where_ && clock_.now() - *asked_where_ > kToAnswer) kill();
   const std::optional<int> code = child_.poll();
   if (!code) return code;
   if (!disk_.is_file(note_)) {
@@ -137,12 +140,12 @@ void LaunchProcess::ask_to_stop() {
 void LaunchProcess::kill_hung() {
   if (kind_ == LauncherKind::Direct) child_.signal(SIGQUIT);
   if (kind_ == LauncherKind::Mpirun) child_.signal_children(SIGQUIT);
-  since_asked_where_.emplace();
+  asked_where_ = clock_.now();
 }
 
 std::vector<LiveEvent> LaunchProcess::news() {
-  if (!child_.poll() && since_poll_.seconds() < kPollSeconds) return {};
-  since_poll_ = Stopwatch();
+  if (!child_.poll() && clock_.now() - read_ < kPollSeconds) return {};
+  read_ = clock_.now();
   life_ = channel_.life();
   std::vector<LiveEvent> out = channel_.read(1, -1);
   for (LiveEvent& event : out) event.rank = number_;

@@ -21,7 +21,9 @@ namespace depthgrid {
 class LaunchProcess final : public RunningLaunch {
  public:
   /// @param number  by which LiveEvent::rank distinguishes launches.
-  LaunchProcess(const LaunchRequest& request, const LaunchCommand& command, int number);
+  /// @param clock  outlives it.
+  LaunchProcess(const LaunchRequest& request, const LaunchCommand& command, int number,
+                const Clock& clock = real_clock());
   ~LaunchProcess() override;
 
   /// Progress channel of a launch, for its command.
@@ -61,8 +63,9 @@ class LaunchProcess final : public RunningLaunch {
   ChildProcess child_;
   int number_;
   LifeSign life_;
-  std::optional<Stopwatch> since_asked_where_{};  // before it is killed as hung
-  Stopwatch since_poll_;
+  const Clock& clock_;
+  std::optional<double> asked_where_{};  // when, before it is killed as hung
+  double read_;                          // when its channel was, last
 };
 
 }  // namespace depthgrid
