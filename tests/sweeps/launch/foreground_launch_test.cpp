@@ -26,11 +26,14 @@ TEST(ForegroundLaunch, SilenceProvesNothingWhereThereIsNoSpaceForSignsOfLife) {
   const PretendedClock clock;
   const PretendedFs disk;
   disk.state().space = DiskSpace{.bytes = 0};
-  ForegroundLaunch launch(
-      {.name = "the worker",
-       .command = [](const std::string&) { return std::vector<std::string>{"/bin/sleep", "600"}; },
-       .hang = 1},  // 19 s of a start
-      clock, real_processes(), disk);
+  ForegroundLaunch launch({.name = "the worker",
+                           .command =
+                               [](const std::string&) {
+                                 return std::vector<std::string>{"/bin/sh", "-c",
+                                                                 "trap '' QUIT; exec sleep 600"};
+                               },
+                           .hang = 1},  // 19 s of a start
+                          clock, real_processes(), disk);
   EXPECT_FALSE(hangs_within(100, launch, clock, 0.5));
   disk.state().space = DiskSpace{.bytes = 1 << 30};
   EXPECT_TRUE(hangs_within(100, launch, clock, 60));
