@@ -40,8 +40,8 @@ set(inside_worker model weights eval process bench generate audit inspect sessio
 set(top_core/config "schema: schema" "resolve: cell_config identity match preset_deviations presets start_name" "sweep: sweep")
 set(top_core/data "tokenizers: corpus dataset dataset_card kept_text split_warnings token_cache token_file")
 set(top_core/train "optimizer: cell_optimizer gradient_buckets train_options trainer")
-set(top_models "options: layer_parameters" "blocks: family" "routing: cost_model"
-    "families: calibration cell_language_model closed_form continuous_model control_objective model model_factory probed_model routing_probe wide_model")
+set(top_models "options: layer_parameters recomputation" "blocks: family" "routing: cost_model"
+    "families: calibration cell_language_model closed_form continuous_model control_objective gradient_check model model_factory probed_model routing_probe wide_model")
 set(top_distributed "cuda: device_plugin")
 set(top_storage "columns: plan_file plan_union"
     "cells: former_values leftovers plan_repair plan_sequence run_leftovers store")

@@ -15,7 +15,8 @@
 #include "core/base/nan.hpp"
 #include "core/cells/cell_set.hpp"
 #include "core/depth/integrator.hpp"
-#include "models/blocks/block_field.hpp"
+#include "models/blocks/timed_field.hpp"
+#include "models/families/solved_depth.hpp"
 
 namespace depthgrid {
 namespace {
@@ -23,35 +24,6 @@ namespace {
 bool is_flow(const ModelOptions& o) {
   return o.flow.replaced() > 0 && o.flow.field != FieldKind::Block;
 }
-
-/// The block that a family of shared parameters has at any depth-time: weights, norms and
-/// state-space systems are made anew for each evaluation, also between the nodes of the family's
-/// grid.
-class TimedField final : public BlockField {
- public:
-  TimedField(const Family& family, const ModelOptions& o, const ForwardContext& context)
-      : BlockField(o, context), family_(family) {}
-
- protected:
-  BlockWeights weights(const DepthPoint& at) const override { return block(at).weights; }
-  bool feeds_forward() const override { return options().mixer == Mixer::Mlp; }
-
-  at::Tensor second_sublayer(const BlockWeights& w, const at::Tensor& normed,
-                             const DepthPoint& at) const override {
-    if (feeds_forward()) return BlockField::second_sublayer(w, normed, at);
-    return mix(*block(at).ssm, normed);
-  }
-
- private:
-  DecodeBlock block(const DepthPoint& at) const {
-    DepthGrid node;
-    node.t = at.t.unsqueeze(1);
-    node.h = at.h.unsqueeze(1);
-    return std::move(family_.blocks(node).front());
-  }
-
-  const Family& family_;
-};
 
 /// dH/dτ = speed F(H, t), in the part's own time.
 class Scaled final : public VectorField {
@@ -82,9 +54,9 @@ class Scaled final : public VectorField {
 }  // namespace
 
 std::int64_t continuous_steps(const ModelOptions& o) {
-  if (o.flow.replaced() > 0) return is_flow(o) ? o.flow.steps : 0;
+  if (o.flow.replaced() > 0) return is_flow(o) ? o.solver.steps : 0;
   const bool one = o.shared() && !o.facts().skips && o.residual.kind != ScaleKind::LearnedPerLayer;
-  return one ? o.layers : 0;
+  return one ? o.depth_steps() : 0;
 }
 
 ContinuousModel::ContinuousModel(const Model& model, const Arena& arena, const ProbeSet& set)
@@ -104,10 +76,11 @@ ContinuousModel::ContinuousModel(const Model& model, const Arena& arena, const P
     at_ = o.flow.first > 0 ? 1 : 0;
     field = segments_.at(at_).field.get();
   } else {
-    inner_ = std::make_unique<TimedField>(model_.family(), o, context_);
+    inner_ = std::make_unique<TimedField>(
+        o, context_, [this](const at::Tensor& t) { return block_between(model_.family(), t); });
     field = inner_.get();
     const DepthGrid grid = model_.family().grid(context_);
-    speed = grid.h.select(1, 0).to(at::kDouble) * static_cast<double>(o.layers);
+    speed = grid.h.select(1, 0).to(at::kDouble) * static_cast<double>(grid.steps());
     std::vector<double> right, times;
     for (std::size_t e = 0; e < static_cast<std::size_t>(o.cells); ++e) {
       right.push_back(o.time.nodes[e] == Nodes::Right ? 1 : 0);
@@ -128,7 +101,7 @@ at::Tensor ContinuousModel::advance(const at::Tensor& x, std::size_t from, std::
   at::Tensor state = x;
   for (std::size_t i = from; i < to; ++i) {
     const DepthSegment& segment = segments_[i];
-    state = segment.method->solve(*segment.field, segment.grid, state, model_.control({}), {}, 0);
+    state = segment.method->solve(*segment.field, segment.grid, state, model_.control({}));
   }
   return state;
 }

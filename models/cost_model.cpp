@@ -1,5 +1,6 @@
 #include "models/cost_model.hpp"
 
+#include "models/recomputation.hpp"
 #include "models/routing/top_k.hpp"
 
 namespace depthgrid {
@@ -63,6 +64,13 @@ double increment_gate(const ModelOptions& o) {
   return o.facts().predicts ? static_cast<double>(o.width) : 0;
 }
 
+/// Multiply-adds per token of the networks that generate the weights of all depths.
+double generators_per_token(const ModelOptions& o, std::int64_t rows, std::int64_t tokens) {
+  return static_cast<double>((o.layers - o.flow.replaced()) * o.hypernet.hidden *
+                             generated_entries(o)) /
+         static_cast<double>(rows * tokens);
+}
+
 double dynamic_layers(const ModelOptions& o) {
   return static_cast<double>(o.routing.layers.size());
 }
@@ -79,13 +87,13 @@ double flops_per_token(const ModelOptions& o, std::int64_t rows, std::int64_t to
   const auto c = static_cast<double>(o.width);
   const auto t = static_cast<double>(tokens);
   const double readout = c * static_cast<double>(o.vocabulary);
-  const double generators = static_cast<double>(o.hypernet.hidden * generated_entries(o)) /
-                            static_cast<double>(rows * tokens);
   const auto layers = static_cast<double>(o.layers - o.flow.replaced());
-  const double flow =
-      o.flow.replaced() > 0 ? static_cast<double>(o.flow.evaluations()) * flow_evaluation(o, t) : 0;
-  const double block = block_products(o) + block_attention(o, t) + generators;
-  return 2 * (layers * block + flow + readout + dynamic_layers(o) * increment_gate(o));
+  const double flow = o.flow.replaced() > 0
+                          ? static_cast<double>(o.solver.evaluations()) * flow_evaluation(o, t)
+                          : 0;
+  const double block = block_products(o) + block_attention(o, t);
+  const double generators = generators_per_token(o, rows, tokens);
+  return 2 * (layers * block + generators + flow + readout + dynamic_layers(o) * increment_gate(o));
 }
 
 StudentFlops student_flops(const ModelOptions& o, std::int64_t rows, std::int64_t tokens) {
@@ -103,15 +111,35 @@ double capacity_share(const ModelOptions& o, std::int64_t tokens, std::size_t e)
   return static_cast<double>(capacities(o.routing, tokens).at(e)) / static_cast<double>(tokens);
 }
 
+double recomputed_flops_per_token(const ModelOptions& o, std::int64_t rows, std::int64_t tokens,
+                                  double forward) {
+  const Recomputation again = recomputation(o);
+  if (again.layers == 0 && again.evaluations == 0) return 0;
+  const auto t = static_cast<double>(tokens);
+  const bool flows = o.flow.replaced() > 0 && o.flow.field != FieldKind::Block;
+  const double flow = flows ? 2 * flow_evaluation(o, t) : 0;
+  const double readout = 2 * static_cast<double>(o.width * o.vocabulary);
+  const double of_layers = forward - readout - 2 * generators_per_token(o, rows, tokens) -
+                           flow * static_cast<double>(o.solver.evaluations());
+  const auto layers = static_cast<double>(flows ? o.layers - o.flow.replaced() : o.depth_steps());
+  return (layers > 0 ? again.layers / layers * of_layers : 0) + again.evaluations * flow;
+}
+
 double training_flops_per_token(const ModelOptions& o, std::int64_t rows, std::int64_t tokens,
                                 std::size_t e) {
   const StudentFlops student = student_flops(o, rows, tokens);
   const double executed = student.at(o.routing.gathered ? capacity_share(o, tokens, e) : 1.0);
-  if (!o.facts().teaches) return 3 * executed;
+  const auto with_recomputed = [&](double all, double forward) {
+    return all + recomputed_flops_per_token(o, rows, tokens, forward);
+  };
+  if (!o.facts().teaches) return with_recomputed(3 * executed, executed);
   const double network = 2 * dynamic_layers(o) * static_cast<double>(3 * o.width * o.tdt.tpn_width);
-  if (o.tdt.path == TrainPath::Dense) return 3 * (student.at(1) + network);
+  const double dense = student.products + student.attention;
+  if (o.tdt.path == TrainPath::Dense) {
+    return with_recomputed(3 * (student.at(1) + network), student.at(1) + network);
+  }
   const double times = o.tdt.gate_grad_to_trunk || !o.tdt.tpn_detach_input ? 3 : 1;
-  return 3 * (executed + network) + times * (student.products + student.attention);
+  return with_recomputed(3 * (executed + network) + times * dense, executed + network + dense);
 }
 
 double activation_bytes(const ModelOptions& o, std::int64_t rows, std::int64_t tokens) {
@@ -129,9 +157,9 @@ double activation_bytes(const ModelOptions& o, std::int64_t rows, std::int64_t t
   const double readout = 3 * static_cast<double>(o.vocabulary) + 3 * c;
   // The generated weights of all depths and their gradients, complete before the generators' start.
   const double weights = 2 * static_cast<double>(o.layers * generated_entries(o));
-  const std::int64_t blocks =
-      o.flow.replaced() > 0 ? o.layers - o.flow.replaced() + o.flow.evaluations() : o.layers;
-  return 4 * (n * (static_cast<double>(blocks) * (layer + scores) + readout) + weights);
+  const KeptActivations kept = kept_activations(o);
+  const double blocks = kept.layers + kept.evaluations;
+  return 4 * (n * (blocks * (layer + scores) + kept.states * c + readout) + weights);
 }
 
 std::int64_t effective_parameters(const ModelOptions& o, const ParameterLayout& layout) {
@@ -145,7 +173,7 @@ std::int64_t effective_parameters(const ModelOptions& o, const ParameterLayout& 
     if (repeated) flow += slot.count;
   }
   return layout.size() - generators + o.layers * generated_entries(o) + (o.layers - 1) * shared +
-         (o.flow.evaluations() - 1) * flow;
+         (o.solver.evaluations() - 1) * flow;
 }
 
 }  // namespace depthgrid

@@ -28,11 +28,17 @@ StudentFlops student_flops(const ModelOptions& o, std::int64_t rows, std::int64_
 /// least `min_k`; 1 for a family whose layers execute every token.
 double capacity_share(const ModelOptions& o, std::int64_t tokens, std::size_t e);
 
-/// Operations per token of a training step of cell e: three times the forward pass; parts without
-/// gradients count once. All computed work counts, used or not: masked layers run over every token
-/// (r = 1), gathered ones over k of T. tdt adds its transition network (6C times its width), and
-/// its gated paths add the teacher's dense pass (once, or three times if gradients enter it).
-/// Dense first steps are counted like all others.
+/// Operations per token of what a training pass evaluates again because of `model.gradient.mode`:
+/// the same share of the depth as of its steps. 0 for a plain gradient. @param forward  operations
+/// per token of the forward pass.
+double recomputed_flops_per_token(const ModelOptions& o, std::int64_t rows, std::int64_t tokens,
+                                  double forward);
+
+/// Operations per token of a training step of cell e: three times the forward pass, and what is
+/// evaluated again; parts without gradients count once. All computed work counts, used or not:
+/// masked layers run over every token (r = 1), gathered ones over k of T. tdt adds its transition
+/// network (6C times its width), and its gated paths add the teacher's dense pass (once, or three
+/// times if gradients enter it). Dense first steps are counted like all others.
 double training_flops_per_token(const ModelOptions& o, std::int64_t rows, std::int64_t tokens,
                                 std::size_t e);
 

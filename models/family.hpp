@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/error.hpp"
 #include "core/depth/depth_grid.hpp"
 #include "core/depth/integrator.hpp"
 #include "core/probe/gate_values.hpp"
@@ -50,8 +51,12 @@ class Family {
   virtual std::vector<DepthSegment> segments(const ForwardContext& context) const = 0;
 
   /// The blocks that the field runs at the nodes of an evaluation grid, for decoding token by token
-  /// (models/decode): one per step; empty if a step is more than one block.
+  /// (models/decode): one per step, that at its beginning; empty if the family offers none.
   virtual std::vector<DecodeBlock> blocks(const DepthGrid& /*grid*/) const { return {}; }
+
+  /// The block of the family's flow at any of the flow's times, for the further evaluations of a
+  /// step. @param t  (E). @throws Error if no part of the depth is a flow.
+  virtual DecodeBlock block_at(const at::Tensor& t) const;
 
   /// The block at each step of the evaluation grid, for diagnostics; where a step evaluates its
   /// field several times, that at its beginning. What a step does not have is undefined.
@@ -97,6 +102,10 @@ class Family {
   /// Parameters without gradient in training, and why; empty for most families.
   virtual std::vector<DeadParameter> dead_parameters() const { return {}; }
 };
+
+inline DecodeBlock Family::block_at(const at::Tensor& /*t*/) const {
+  throw Error("no part of this depth is a flow");
+}
 
 /// Builds a family over its parameters.
 using FamilyBuilder = std::function<std::unique_ptr<Family>(ParameterSource&, const ModelOptions&)>;

@@ -1,5 +1,6 @@
 #include "models/model.hpp"
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include <ATen/ops/where.h>
 
 #include "core/base/error.hpp"
+#include "core/depth/recomputed_depth.hpp"
 #include "models/blocks/block_field.hpp"
 #include "models/blocks/block_parameters.hpp"
 #include "models/model_factory.hpp"
@@ -32,6 +34,20 @@ Control constant_control(const ModelOptions& o) {
   std::vector<double> all;
   for (const std::vector<double>& u : c.constant) all.insert(all.end(), u.begin(), u.end());
   return {at::tensor(all, at::kFloat).to(o.device).view({o.cells, 1, 1, c.axes})};
+}
+
+/// Only training passes are recomputed, and only those that record nothing on their way.
+bool recomputes(const GradientPlan& plan, const ForwardContext& c) {
+  return plan.mode != GradientMode::Plain && c.training && !c.composed && c.routing == nullptr &&
+         c.state_space == nullptr && c.attention == nullptr;
+}
+
+/// What fields read of a context.
+std::shared_ptr<const ForwardContext> fields_part(const ForwardContext& context) {
+  auto out = std::make_shared<ForwardContext>(context);
+  out->watch = {};
+  out->losses = nullptr;
+  return out;
 }
 
 }  // namespace
@@ -92,10 +108,18 @@ std::vector<DepthSegment> Model::segments(const ForwardContext& context) const {
 
 at::Tensor Model::through(const at::Tensor& x, const ForwardContext& context,
                           const Control& u) const {
+  const DepthPass pass{context.watch, context.step, context.losses};
+  // Fields are evaluated again in the backward pass, when the caller's context may be gone.
+  std::shared_ptr<const ForwardContext> kept;
+  if (recomputes(options_.gradient, context)) kept = fields_part(context);
+  std::vector<DepthSegment> depth = segments(kept ? *kept : context);
   at::Tensor state = x;
-  for (const DepthSegment& segment : segments(context)) {
-    state =
-        segment.method->solve(*segment.field, segment.grid, state, u, context.watch, context.step);
+  for (DepthSegment& segment : depth) {
+    if (kept && (segment.flow || options_.gradient.mode == GradientMode::Checkpoint)) {
+      segment.method =
+          std::make_unique<RecomputedDepth>(*segment.method->stepper(), options_.gradient, kept);
+    }
+    state = segment.method->solve(*segment.field, segment.grid, state, u, pass);
   }
   return state;
 }

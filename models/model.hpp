@@ -33,7 +33,8 @@ class Model {
   /// @return (E, B, T, C) float32
   at::Tensor states(const at::Tensor& tokens, const ForwardContext& context) const;
 
-  /// The family's segments with the control signal's impulses. @param context  must outlive them.
+  /// The family's segments with the control signal's impulses, under plain gradients.
+  /// @param context  must outlive them.
   std::vector<DepthSegment> segments(const ForwardContext& context) const;
 
   /// `given`, or the signal of passes that are not given one: (E, 1, 1, c), undefined without one.

@@ -14,6 +14,7 @@
 #include "core/depth/depth_pieces.hpp"
 #include "core/depth/observer.hpp"
 #include "models/continuous_model.hpp"
+#include "models/gradient_check.hpp"
 #include "models/ops/cell_cross_entropy.hpp"
 #include "models/ops/host_kernels.hpp"
 
@@ -47,6 +48,15 @@ class ModelTrack final : public DepthTrack {
     return depthgrid::advance(segments_, x, from, to, control_);
   }
 
+  /// All steps in one go.
+  at::Tensor pass(const at::Tensor& x, const DepthPass& pass) const {
+    at::Tensor state = x;
+    for (const DepthSegment& s : segments_) {
+      state = s.method->solve(*s.field, s.grid, state, control_, pass);
+    }
+    return state;
+  }
+
  private:
   Control control_;
   ForwardContext context_;
@@ -57,15 +67,15 @@ class ModelTrack final : public DepthTrack {
 
 std::vector<double> depth_edges(const ModelOptions& o) {
   const std::int64_t replaced = o.flow.replaced();
-  const auto layers = static_cast<double>(o.layers);
+  const auto layers = static_cast<double>(replaced > 0 ? o.layers : o.depth_steps());
   std::vector<double> edges = {0};
   for (std::int64_t i = 0; i < o.depth_steps(); ++i) {
     // A flow is one block, whose m steps cover the layers that it replaces.
     const std::int64_t inside =
-        replaced > 0 ? std::clamp<std::int64_t>(i - o.flow.first + 1, 0, o.flow.steps) : 0;
+        replaced > 0 ? std::clamp<std::int64_t>(i - o.flow.first + 1, 0, o.solver.steps) : 0;
     const std::int64_t before = i + 1 - inside;  // steps of layers up to here
     const double share =
-        inside > 0 ? static_cast<double>(inside) / static_cast<double>(o.flow.steps) : 0;
+        inside > 0 ? static_cast<double>(inside) / static_cast<double>(o.solver.steps) : 0;
     edges.push_back((static_cast<double>(before) + share * static_cast<double>(replaced)) / layers);
   }
   return edges;
@@ -113,22 +123,44 @@ at::Tensor ProbedModel::inputs(std::int64_t first, std::int64_t count) const {
   return inputs_.narrow(0, first, count).unsqueeze(0).expand({cells(), -1, -1});
 }
 
+at::Tensor ProbedModel::targets(std::int64_t first, std::int64_t count) const {
+  return set_.windows.narrow(0, first, count)
+      .narrow(1, 1, set_.tokens())
+      .to(inputs_.device())
+      .unsqueeze(0)
+      .expand({cells(), -1, -1});
+}
+
 std::vector<at::Tensor> ProbedModel::state_gradients(std::int64_t first, std::int64_t count) const {
-  const auto steps = track(TrackPath::Kernels);
+  const ModelTrack steps(model_, TrackPath::Kernels);
   const at::AutoGradMode gradients(true);
-  std::vector<at::Tensor> states = {model_.embed(inputs(first, count)).detach()};
-  states.front().requires_grad_();
-  for (std::int64_t l = 0; l < depth(); ++l) {
-    states.push_back(steps->advance(states.back(), l, l + 1));
-  }
-  const at::Tensor targets = set_.windows.narrow(0, first, count)
-                                 .narrow(1, 1, set_.tokens())
-                                 .to(inputs_.device())
-                                 .unsqueeze(0)
-                                 .expand({cells(), -1, -1});
-  const at::Tensor loss = cell_cross_entropy(model_.readout(states.back()), targets).sum() /
-                          static_cast<double>(set_.tokens());
+  StateCollector collector;
+  const at::Tensor start = model_.embed(inputs(first, count)).detach().requires_grad_();
+  at::Tensor last = steps.pass(start, {.watch = {&collector}});
+  std::vector<at::Tensor> states = std::move(collector.states);
+  states.push_back(std::move(last));
+  const at::Tensor loss =
+      cell_cross_entropy(model_.readout(states.back()), targets(first, count)).sum() /
+      static_cast<double>(set_.tokens());
   return torch::autograd::grad({loss}, states);
+}
+
+bool ProbedModel::has_adjoint() const {
+  return arena_ != nullptr && model_.options().gradient.mode == GradientMode::Adjoint;
+}
+
+bool ProbedModel::has_reversible() const {
+  const ModelOptions& o = model_.options();
+  return o.flow.replaced() > 0 && o.solver.method->reversible();
+}
+
+ProbedModel::GradientModeErrors ProbedModel::gradient_mode_errors(std::int64_t first,
+                                                                  std::int64_t count) const {
+  GradientModeErrors out;
+  const at::Tensor tokens = inputs(first, count);
+  if (has_adjoint()) out.adjoint = adjoint_error(model_, *arena_, tokens, targets(first, count));
+  if (has_reversible()) out.defect = reversible_defect(model_, tokens);
+  return out;
 }
 
 std::unique_ptr<DepthTrack> ProbedModel::track(TrackPath path) const {

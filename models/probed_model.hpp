@@ -31,6 +31,9 @@ class ProbedModel final : public ProbeSubject {
   at::Tensor start(std::int64_t first, std::int64_t count) const override;
   std::unique_ptr<DepthTrack> track(TrackPath path) const override;
   std::vector<at::Tensor> state_gradients(std::int64_t first, std::int64_t count) const override;
+  GradientModeErrors gradient_mode_errors(std::int64_t first, std::int64_t count) const override;
+  bool has_adjoint() const override;
+  bool has_reversible() const override;
   at::Tensor final_norm(const at::Tensor& x) const override;
   at::Tensor logits(const at::Tensor& x) const override;
   at::Tensor gate_times() const override;
@@ -53,6 +56,7 @@ class ProbedModel final : public ProbeSubject {
   ProbedModel(std::unique_ptr<const WideModel> own, ProbeSet set);
 
   at::Tensor inputs(std::int64_t first, std::int64_t count) const;
+  at::Tensor targets(std::int64_t first, std::int64_t count) const;
 
   std::unique_ptr<const WideModel> own_;  // holds what the next two refer to, if not null
   const Model& model_;

@@ -16,7 +16,7 @@ at::Tensor advance(const std::vector<DepthSegment>& segments, const at::Tensor& 
     if (first < last) {
       const DepthGrid part =
           segment.grid.piece(first - begin, last - first, segment.grid.first + first - begin);
-      state = segment.method->solve(*segment.field, part, state, u, {}, 0);
+      state = segment.method->solve(*segment.field, part, state, u);
     }
     begin = end;
   }

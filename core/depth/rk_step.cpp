@@ -1,12 +1,9 @@
 #include "core/depth/rk_step.hpp"
 
-#include <string>
-
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/addcmul.h>
 #include <ATen/ops/zeros_like.h>
 
-#include "core/base/error.hpp"
 #include "core/cells/cell_set.hpp"
 
 namespace depthgrid {
@@ -27,32 +24,29 @@ at::Tensor advance(at::Tensor y, const Weights& w, const at::Tensor& h,
 
 RkStep rk_step(const Tableau& m, const VectorField& field, const at::Tensor& x,
                const DepthPoint& at, const at::Tensor& span, const Control& u,
-               const at::Tensor& first) {
+               const at::Tensor& first, std::size_t stages) {
   const at::Tensor h =
       per_cell(at.h.to(x.scalar_type()), x);  // h to the state's dtype, not vice versa
   RkStep out;
-  out.k.resize(m.stages);
+  out.k.resize(stages);
   if (first.defined()) out.k[0] = first;
-  for (std::size_t s = first.defined() ? 1 : 0; s < m.stages; ++s) {
+  for (std::size_t s = first.defined() ? 1 : 0; s < stages; ++s) {
     const at::Tensor y = advance(x, m.a[s], h, out.k, s);
     const at::Tensor t = m.c[s] == 0 ? at.t : at.t + m.c[s] * span;
-    FieldValue value = field.evaluate(y, {t, at.h, at.step, static_cast<std::int64_t>(s)}, u);
+    FieldValue value =
+        field.evaluate(y, {t, at.h, at.step, static_cast<std::int64_t>(s), at.decided}, u);
     out.k[s] = std::move(value.dx);
-    if (s == 0) out.gate = std::move(value.gate);
+    if (s > 0) continue;
+    out.gate = std::move(value.gate);
+    out.losses = std::move(value.losses);
+    out.decided = std::move(value.decided);
   }
-  out.x = advance(x, m.b, h, out.k, m.stages);
+  out.x = advance(x, m.b, h, out.k, stages);
   return out;
 }
 
 at::Tensor local_error(const Tableau& m, const at::Tensor& h, const std::vector<at::Tensor>& k) {
   return advance(at::zeros_like(k[0]), m.error, per_cell(h, k[0]), k, m.stages);
-}
-
-void expect_runs(const Tableau& m, const VectorField& field) {
-  if (m.stages > 1 && field.depends_on_h()) {
-    throw Error("integrator '" + std::string(m.name) +
-                "' needs parallel sublayers: a sequential block depends on the step length");
-  }
 }
 
 }  // namespace depthgrid

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 
@@ -17,6 +18,9 @@ struct DepthPoint {
   at::Tensor h;            // (E) step length, the residual scale: the step is x <- x + h F
   std::int64_t step = 0;   // index of the step being taken; layer-indexed fields read this
   std::int64_t stage = 0;  // evaluation within the step: 0 under Euler
+  // (E, B, T) bool: what the field decided when it was evaluated here before, see FieldValue;
+  // undefined: it decides now.
+  at::Tensor decided = {};
 };
 
 /// External control of every token. An undefined tensor means "uncontrolled".
@@ -37,13 +41,17 @@ struct Control {
 struct FieldValue {
   at::Tensor dx;    // (E, B, T, C) dx/dt
   at::Tensor gate;  // (E, B, T, 1) in [0, 1]; undefined if the field has no gate
+  // (E) each: terms of the training loss that arise here; undefined where one does not. Empty if
+  // the field has none.
+  std::vector<at::Tensor> losses = {};
+  at::Tensor decided = {};  // (E, B, T) bool: tokens that it chose; undefined if it chooses none
 };
 
 /// Depth dynamics dx/dt = f(x, t, u), implemented by every family.
 ///
 /// Implementations are pure functions of their arguments and parameters, without hidden state: an
 /// integrator may evaluate a point twice, and a tangent map may differentiate it.
-class VectorField {
+class VectorField : public std::enable_shared_from_this<VectorField> {
  public:
   virtual ~VectorField() = default;
 
@@ -66,6 +74,6 @@ class VectorField {
   virtual bool depends_on_h() const { return false; }
 };
 
-using FieldPtr = std::unique_ptr<VectorField>;
+using FieldPtr = std::shared_ptr<const VectorField>;
 
 }  // namespace depthgrid

@@ -59,7 +59,7 @@ class DepthTrack {
   virtual ~DepthTrack() = default;
 
   /// The state after step `to`, given the one after step `from`. 0 <= from <= to <= L; step 0
-  /// stands for the embedding.
+  /// stands for the embedding. A method that remembers earlier steps begins afresh at `from`.
   /// @param x  (E, B, T, C); B and T are the caller's. @return the same shape. Gradients pass if
   ///           they are enabled.
   virtual at::Tensor advance(const at::Tensor& x, std::int64_t from, std::int64_t to) const = 0;
@@ -98,10 +98,24 @@ class ProbeSubject {
   /// The steps as functions. Layers that skip tokens execute all of them here.
   virtual std::unique_ptr<DepthTrack> track(TrackPath path) const = 0;
 
-  /// Gradients ∂ℓ/∂H_0 ... ∂ℓ/∂H_L, where ℓ is the mean loss per token of a sequence, in nats.
+  /// Gradients ∂ℓ/∂H_0 ... ∂ℓ/∂H_L, where ℓ is the mean loss per token of a sequence, in nats; what
+  /// a method remembers of earlier steps is held.
   /// Layers that skip tokens execute all of them. Parameters get no gradient.
   /// @return L + 1 tensors (E, count, T, C) float.
   virtual std::vector<at::Tensor> state_gradients(std::int64_t first, std::int64_t count) const = 0;
+
+  /// What training's way to the gradient of a flow is worth here: the error of its adjoint, the
+  /// defect of its reversible steps; (E) double each, undefined where it is computed otherwise.
+  struct GradientModeErrors {
+    at::Tensor adjoint, defect;
+  };
+  virtual GradientModeErrors gradient_mode_errors(std::int64_t /*first*/,
+                                                  std::int64_t /*count*/) const {
+    return {};
+  }
+  /// Which of them this subject has.
+  virtual bool has_adjoint() const { return false; }
+  virtual bool has_reversible() const { return false; }
 
   /// The final norm, which the logits see; autograd differentiates it twice.
   /// @param x  (E, B, T, C). @return the same shape.

@@ -29,7 +29,8 @@ class ControlledField final : public VectorField {
 /// Depth step of a discrete layer that no flow replaces.
 std::int64_t step_of(const ModelOptions& o, std::int64_t layer) {
   const FlowOptions& flow = o.flow;
-  return layer < flow.first || flow.replaced() == 0 ? layer : layer - flow.replaced() + flow.steps;
+  return layer < flow.first || flow.replaced() == 0 ? layer
+                                                    : layer - flow.replaced() + o.solver.steps;
 }
 
 }  // namespace

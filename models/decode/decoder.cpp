@@ -12,7 +12,6 @@
 
 #include "core/base/error.hpp"
 #include "core/depth/integrator.hpp"
-#include "core/depth/tableau.hpp"
 #include "models/blocks/attention.hpp"
 #include "models/blocks/decode_block.hpp"
 
@@ -21,54 +20,61 @@ namespace {
 
 constexpr std::int64_t kFirstAngles = 256;
 
-/// The blocks over new tokens only. Unlike other fields it has state, so each step may be evaluated
-/// only once per call, as by Euler's method.
+/// Gates are applied once, not per token.
+DecodeBlock with_effective_weights(DecodeBlock block) {
+  BlockWeights& w = block.weights;
+  for (AffineMap* map : {&w.qkv, &w.out, &w.up, &w.down}) {
+    if (map->gate.defined()) *map = {effective_weight(*map), map->bias};
+  }
+  return block;
+}
+
+/// The blocks over new tokens only. Unlike other fields it has state: each evaluation of a pass
+/// (step and stage) happens once per call.
 class CachedField final : public VectorField {
  public:
-  CachedField(const ModelOptions& o, const std::vector<DecodeBlock>& blocks,
-              const Execution& execution, std::int64_t first, std::vector<DecodeState>& states,
-              RotaryAngles angles, const LayerControl& control)
-      : options_(o),
-        blocks_(blocks),
+  CachedField(const Model& model, DecodeEvaluations& evaluations, const Execution& execution,
+              std::int64_t first, RotaryAngles angles)
+      : model_(model),
+        evaluations_(evaluations),
         execution_(execution),
         first_(first),
-        states_(states),
-        angles_(std::move(angles)),
-        control_(control) {}
+        angles_(std::move(angles)) {}
 
   at::Tensor enter(const at::Tensor& x, const DepthPoint& at, const Control& u) const override {
-    return control_.enter(x, at.step, u);
+    return model_.layer_control().enter(x, at.step, u);
   }
 
   FieldValue evaluate(const at::Tensor& x, const DepthPoint& at, const Control& u) const override {
-    const ModelOptions& o = options_;
-    const auto i = static_cast<std::size_t>(at.step);
-    DecodeState& state = states_[i];
-    const TokenRouting* const routing = blocks_[i].routing.get();
+    const ModelOptions& o = model_.options();
+    auto here = evaluations_.find({at.step, at.stage});
+    if (here == evaluations_.end()) {
+      DecodeBlock made = with_effective_weights(model_.family().block_at(at.t));
+      here = evaluations_.insert({{at.step, at.stage}, {std::move(made), {}}}).first;
+    }
+    const DecodeBlock& block = here->second.block;
+    DecodeState& state = here->second.state;
+    const TokenRouting* const routing = block.routing.get();
     const bool dense = execution_.mode == ExecutionMode::Dense;  // asks no router
     if (routing && !dense) {
-      return {skipping_step(o, blocks_[i], x, at, angles_, execution_, first_, state.skipping), {}};
+      return {skipping_step(o, block, x, at, angles_, execution_, first_, state.skipping), {}};
     }
     const Attend attend = [&](const at::Tensor& qkv) {
       return state.cache.attend(o, qkv, angles_);
     };
-    if (blocks_[i].field) return {blocks_[i].field(x, attend, u), {}};
-    const at::Tensor f = block_step(o, blocks_[i], x, at.h, attend, &state.recurrent);
+    if (block.field) return {block.field(x, attend, u), {}};
+    const at::Tensor f = block_step(o, block, x, at.h, attend, &state.recurrent);
     if (!routing) return {f, {}};
     state.skipping.executed = at::ones({x.size(0), x.size(1), x.size(2)}, at::kBool);
     return {routing->gate ? f * routing->gate(x).unsqueeze(-1) : f, {}};
   }
 
-  bool depends_on_h() const override { return options_.sublayers == Sublayers::Sequential; }
-
  private:
-  const ModelOptions& options_;
-  const std::vector<DecodeBlock>& blocks_;
+  const Model& model_;
+  DecodeEvaluations& evaluations_;
   const Execution& execution_;
   std::int64_t first_;
-  std::vector<DecodeState>& states_;
   RotaryAngles angles_;
-  const LayerControl& control_;
 };
 
 }  // namespace
@@ -78,28 +84,32 @@ Decoder::Decoder(const Model& model, std::optional<Execution> execution, Control
       execution_(execution.value_or(Execution{.mode = model.options().routing.own_mode()})),
       control_(model.control(control)) {
   const at::NoGradGuard no_grad;
-  grid_ = model.family().grid({});
-  blocks_ = model.family().blocks(grid_);
-  for (DecodeBlock& block : blocks_) {  // gates are applied once, not per token
-    BlockWeights& w = block.weights;
-    for (AffineMap* map : {&w.qkv, &w.out, &w.up, &w.down}) {
-      if (map->gate.defined()) *map = {effective_weight(*map), map->bias};
-    }
+  segments_ = model.family().segments(context_);
+  std::int64_t steps = 0;
+  for (DepthSegment& segment : segments_) {
+    segment.field = nullptr;  // the blocks are decoded
+    steps += segment.grid.steps();
   }
-  if (!blocks_.empty() && static_cast<std::int64_t>(blocks_.size()) != grid_.steps()) {
+  std::vector<DecodeBlock> blocks = model.family().blocks(model.family().grid(context_));
+  if (!blocks.empty() && static_cast<std::int64_t>(blocks.size()) != steps) {
     throw Error("family '" + model.options().family + "' has not a block for every step");
+  }
+  steps_ = static_cast<std::int64_t>(blocks.size());
+  for (std::int64_t i = 0; i < steps_; ++i) {
+    DecodeBlock& block = blocks[static_cast<std::size_t>(i)];
+    evaluations_.insert({{i, 0}, {with_effective_weights(std::move(block)), {}}});
   }
   if (model.options().control.as_prefix && control_.u.defined()) {
     const at::Tensor steered = control_.u.ne(0).any(3);
     prefixed_ = steered.all().item<bool>();
     // Rows with and without a prefix have no common positions: they are decoded as a whole.
-    if (!prefixed_ && steered.any().item<bool>()) blocks_.clear();
+    if (!prefixed_ && steered.any().item<bool>()) steps_ = 0;
   }
   restart();
 }
 
 void Decoder::restart() {
-  states_.assign(blocks_.size(), {});
+  for (auto& [at, evaluation] : evaluations_) evaluation.state = {};
   tokens_ = at::Tensor();
   length_ = 0;
   ahead_ = 0;
@@ -115,7 +125,7 @@ std::int64_t Decoder::remaining() const {
 at::Tensor Decoder::advance(const at::Tensor& tokens) {
   const at::NoGradGuard no_grad;
   rows_ = tokens.size(0) * tokens.size(1);
-  if (blocks_.empty()) {
+  if (steps_ == 0) {
     tokens_ = tokens_.defined() ? at::cat({tokens_, tokens}, 2) : tokens;
     length_ = tokens_.size(2);
     return model_.states(tokens_, {.control = control_.piece(0, length_), .execution = execution_})
@@ -133,9 +143,12 @@ at::Tensor Decoder::advance(const at::Tensor& tokens) {
 }
 
 at::Tensor Decoder::step(const at::Tensor& x, const Control& u) {
-  const CachedField field(model_.options(), blocks_, execution_, length_ + ahead_, states_,
-                          angles(x.size(2), x), model_.layer_control());
-  return DepthIntegrator(kEuler).solve(field, grid_, x, u);
+  const CachedField field(model_, evaluations_, execution_, length_ + ahead_, angles(x.size(2), x));
+  at::Tensor state = x;
+  for (const DepthSegment& segment : segments_) {
+    state = segment.method->solve(field, segment.grid, state, u);
+  }
+  return state;
 }
 
 RotaryAngles Decoder::angles(std::int64_t tokens, const at::Tensor& like) {
@@ -149,7 +162,7 @@ RotaryAngles Decoder::angles(std::int64_t tokens, const at::Tensor& like) {
 }
 
 std::vector<std::int64_t> Decoder::lengths(std::int64_t step) const {
-  const DecodeState& state = states_.at(static_cast<std::size_t>(step));
+  const DecodeState& state = evaluations_.at({step, 0}).state;
   if (state.skipping.rows.empty()) {
     return std::vector<std::int64_t>(static_cast<std::size_t>(rows_), state.cache.length());
   }
@@ -160,7 +173,8 @@ std::vector<std::int64_t> Decoder::lengths(std::int64_t step) const {
 
 std::int64_t Decoder::bytes() const {
   std::int64_t bytes = 0;
-  for (const DecodeState& state : states_) {
+  for (const auto& [at, evaluation] : evaluations_) {
+    const DecodeState& state = evaluation.state;
     bytes += state.cache.bytes();
     for (const KvCache& row : state.skipping.rows) bytes += row.bytes();
     for (const at::Tensor& t : {state.recurrent, state.skipping.memory, state.skipping.earlier}) {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -23,11 +25,20 @@ struct DecodeState {
   SkippingState skipping = {};  // layers that may skip tokens
 };
 
+/// One evaluation of a field in a pass over the depth.
+struct DecodeEvaluation {
+  DecodeBlock block;
+  DecodeState state;
+};
+/// By depth step and evaluation within the step.
+using DecodeEvaluations = std::map<std::pair<std::int64_t, std::int64_t>, DecodeEvaluation>;
+
 /// Runs a model a few tokens at a time, caching each layer's keys and values, or the state of its
 /// recurrence.
 ///
 /// Weights that depend only on depth-time (gates, generated blocks, discretised systems) are
-/// computed once, at the start. Layers that may skip tokens compute and cache only the executed
+/// computed once, at the start or when a method first evaluates a flow there. Each evaluation of a
+/// field has a cache of its own. Layers that may skip tokens compute and cache only the executed
 /// ones. Logits equal those of Model::logits() over all tokens so far, however these were split;
 /// sequences of a batch do not see each other. A family that offers no blocks is run over all
 /// tokens so far each time: correct, but slow.
@@ -59,13 +70,13 @@ class Decoder {
 
   /// Depth steps that are decoded block by block, including those of a flow; 0 if the family offers
   /// no blocks.
-  std::int64_t steps() const noexcept { return static_cast<std::int64_t>(blocks_.size()); }
+  std::int64_t steps() const noexcept { return steps_; }
 
   /// Number of tokens in a step's cache, zero if it has no attention: (E·B).
   std::vector<std::int64_t> lengths(std::int64_t step) const;
   /// Tokens of the last advance() executed by a step: (E, B, T) bool; undefined if it never skips.
   const at::Tensor& executed(std::int64_t step) const {
-    return states_.at(static_cast<std::size_t>(step)).skipping.executed;
+    return evaluations_.at({step, 0}).state.skipping.executed;
   }
   /// Bytes of all caches and recurrent states.
   std::int64_t bytes() const;
@@ -77,17 +88,18 @@ class Decoder {
   at::Tensor step(const at::Tensor& x, const Control& u);
 
   const Model& model_;
-  DepthGrid grid_;
-  std::vector<DecodeBlock> blocks_;
+  ForwardContext context_;              // of evaluation
+  std::vector<DepthSegment> segments_;  // methods and grids; their fields are not used
+  std::int64_t steps_ = 0;              // 0: the family offers no blocks
   Execution execution_;
   Control control_;
-  bool prefixed_ = false;            // vectors of the signal come before the text
-  std::int64_t ahead_ = 0;           // their number
-  std::vector<DecodeState> states_;  // one per step
-  RotaryAngles angles_;              // of positions 0, 1, …, more than used so far
-  at::Tensor tokens_;                // (E, B, T) all so far, if there are no blocks
-  std::int64_t length_ = 0;          // of the text
-  std::int64_t rows_ = 0;            // E·B of the tokens so far
+  bool prefixed_ = false;   // vectors of the signal come before the text
+  std::int64_t ahead_ = 0;  // their number
+  DecodeEvaluations evaluations_;
+  RotaryAngles angles_;      // of positions 0, 1, …, more than used so far
+  at::Tensor tokens_;        // (E, B, T) all so far, if there are no blocks
+  std::int64_t length_ = 0;  // of the text
+  std::int64_t rows_ = 0;    // E·B of the tokens so far
 };
 
 }  // namespace depthgrid

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ATen/TensorOperators.h>
@@ -31,7 +32,7 @@ class HybridOde final : public Family {
         remaining_(remaining_layers(o)),
         scale_(source, remaining_),
         flow_grid_(
-            flow_grid(o.cells, o.flow.steps, at::TensorOptions(at::kFloat).device(o.device))) {
+            flow_grid(o.cells, o.solver.steps, at::TensorOptions(at::kFloat).device(o.device))) {
     const FlowOptions& flow = o.flow;
     const bool tied = flow.field == FieldKind::Block;
     flow_grid_.first = flow.first;
@@ -44,7 +45,7 @@ class HybridOde final : public Family {
     } else {
       flow_.emplace(source, o);
     }
-    blocks_.insert(blocks_.end(), static_cast<std::size_t>(flow.steps), block);
+    blocks_.insert(blocks_.end(), static_cast<std::size_t>(o.solver.steps), block);
     const std::vector<BlockWeights> after = block_range(source, flow.last, o.layers);
     blocks_.insert(blocks_.end(), after.begin(), after.end());
   }
@@ -74,12 +75,16 @@ class HybridOde final : public Family {
     const FlowOptions& flow = options_.flow;
     const DepthGrid rest = scale_.grid(remaining_, context);
     const std::int64_t after = rest.steps() - flow.first;
+    const auto euler = [&](DepthGrid piece) {
+      return fixed_run(stepper("euler"), std::move(piece), layers());
+    };
     std::vector<DepthSegment> out;
-    if (flow.first > 0) out.push_back(fixed_run(kEuler, rest.piece(0, flow.first, 0), layers()));
-    out.push_back(fixed_run(*flow.method, flow_grid_, flow_->field(context)));
+    if (flow.first > 0) out.push_back(euler(rest.piece(0, flow.first, 0)));
+    out.push_back(fixed_run(*options_.solver.method, flow_grid_, flow_->field(context)));
+    out.back().flow = true;
     if (after > 0) {
-      const std::int64_t step = flow.first + flow.steps;
-      out.push_back(fixed_run(kEuler, rest.piece(flow.first, after, step), layers()));
+      const std::int64_t step = flow.first + options_.solver.steps;
+      out.push_back(euler(rest.piece(flow.first, after, step)));
     }
     return out;
   }
@@ -88,7 +93,7 @@ class HybridOde final : public Family {
     if (!flow_ || !flow_->has_gates()) return {};
     const DepthGrid whole = grid({});
     at::Tensor times = at::full_like(whole.t, kNaN);
-    times.narrow(1, options_.flow.first, options_.flow.steps).copy_(flow_grid_.t);
+    times.narrow(1, options_.flow.first, options_.solver.steps).copy_(flow_grid_.t);
     return times;
   }
 
@@ -96,21 +101,23 @@ class HybridOde final : public Family {
     return flow_ ? flow_->gates(tau) : std::vector<GateValues>();
   }
 
-  /// Only under Euler's method is a flow's step a single block.
   std::vector<DecodeBlock> blocks(const DepthGrid&) const override {
-    if (flow_ && options_.flow.method->stages > 1) return {};
     std::vector<DecodeBlock> out;
     for (const BlockWeights& block : blocks_) out.push_back({block});
-    for (std::int64_t j = 0; flow_ && j < options_.flow.steps; ++j) {
+    for (std::int64_t j = 0; flow_ && j < options_.solver.steps; ++j) {
       out[static_cast<std::size_t>(options_.flow.first + j)] =
           flow_->decode_block(flow_grid_.t.select(1, j));
     }
     return out;
   }
 
+  DecodeBlock block_at(const at::Tensor& t) const override {
+    return flow_ ? flow_->decode_block(t) : Family::block_at(t);
+  }
+
   std::vector<BlockWeights> step_weights() const override {
     std::vector<BlockWeights> out = blocks_;
-    for (std::int64_t j = 0; flow_ && j < options_.flow.steps; ++j) {
+    for (std::int64_t j = 0; flow_ && j < options_.solver.steps; ++j) {
       BlockWeights& here = out[static_cast<std::size_t>(options_.flow.first + j)];
       here = flow_->block(flow_grid_.t.select(1, j));
       // Of a field that reads the control signal too, what acts on the state.
@@ -123,7 +130,7 @@ class HybridOde final : public Family {
     const FlowOptions& flow = options_.flow;
     std::vector<DeadParameter> out;
     if (flow.field == FieldKind::Block) return out;
-    if (flow.time_embedding && flow.evaluations() == 1) {
+    if (flow.time_embedding && options_.solver.evaluations() == 1) {
       out.push_back({"flow.time.w1", "the only evaluation is at time 0"});
     }
     return out;

@@ -71,15 +71,17 @@ class ModField final : public RoutedField {
 
  protected:
   FieldValue routed(const at::Tensor& x, const DepthPoint& at, std::int64_t dynamic,
-                    const Control& u) const override {
+                    const Control& u, Losses& losses) const override {
     const ModelOptions& o = options();
     const ModLayer& layer = layers_.at(static_cast<std::size_t>(dynamic));
     const bool training = context().training, trains = training && !forced();
     const at::Tensor r = layer.weight(x);
-    const at::Tensor target = top_k_mask(r.detach(), capacities(o.routing, x.size(2)));
+    const at::Tensor target = at.decided.defined()
+                                  ? at.decided
+                                  : top_k_mask(r.detach(), capacities(o.routing, x.size(2)));
     at::Tensor logits;
     if (training || asked() || mode() == ExecutionMode::Student) logits = layer.predict(o, x);
-    if (training) add_loss(kPredictor, routing_loss(logits, target));
+    if (training) add_loss(losses, kPredictor, routing_loss(logits, target));
     at::Tensor mask = target;
     if (!trains && mode() == ExecutionMode::Student) {
       mask = student(logits, at.step, dynamic);
@@ -99,7 +101,9 @@ class ModField final : public RoutedField {
       return {dense(x, at, u) * gate.unsqueeze(-1), {}};
     }
     if (!trains && mode() == ExecutionMode::SkipAll) return skipped(x);
-    return executed(x, at, mask, gate, trains || mode() == ExecutionMode::TeacherTopk);
+    FieldValue value = executed(x, at, mask, gate, trains || mode() == ExecutionMode::TeacherTopk);
+    value.decided = target;
+    return value;
   }
 
  private:

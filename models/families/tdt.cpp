@@ -93,7 +93,7 @@ class TdtField final : public RoutedField {
 
  protected:
   FieldValue routed(const at::Tensor& x, const DepthPoint& at, std::int64_t dynamic,
-                    const Control& u) const override {
+                    const Control& u, Losses& losses) const override {
     const TdtLayer& layer = layers_.at(static_cast<std::size_t>(dynamic));
     const at::Tensor like = x.detach().select(-1, 0);
     Teacher teacher;
@@ -103,13 +103,17 @@ class TdtField final : public RoutedField {
       logits = layer.router.logits(options(), x);
     }
     if (training()) {
-      add_loss(kTpn, token_sum(mean_square(teacher.predicted - teacher.stopped)));
-      add_loss(kCausal, routing_loss(logits, teacher.target));
+      add_loss(losses, kTpn, token_sum(mean_square(teacher.predicted - teacher.stopped)));
+      add_loss(losses, kCausal, routing_loss(logits, teacher.target));
       if (layer.level.defined()) {
-        observe(kLevel, layer.level, token_sum(teacher.signals.d_st.detach()));
+        observe(losses, kLevel, layer.level, token_sum(teacher.signals.d_st.detach()));
       }
     }
     const at::Tensor chosen = mask(teacher, logits, like, at, dynamic);
+    const auto choosing = [&](FieldValue value) {
+      value.decided = teacher.target;
+      return value;
+    };
     report({.layer = at.step,
             .executed = chosen,
             .logits = logits,
@@ -122,11 +126,11 @@ class TdtField final : public RoutedField {
             .predicted = teacher.predicted});
     if (asked_to_skip()) return skipped(x);
     const bool everything = training() ? !gated() && !forced() : mode() == ExecutionMode::Dense;
-    if (everything) return {teacher.f.defined() ? teacher.f : dense(x, at, u), {}};
+    if (everything) return choosing({teacher.f.defined() ? teacher.f : dense(x, at, u), {}});
     if (!training() && mode() == ExecutionMode::SkipAll) return skipped(x);
     const bool ranked = training() && !forced() ? !dense_phase(like).defined()
                                                 : mode() == ExecutionMode::TeacherTopk;
-    return executed(x, at, chosen, gate(teacher, dynamic), ranked);
+    return choosing(executed(x, at, chosen, gate(teacher, dynamic), ranked));
   }
 
  private:
@@ -169,7 +173,9 @@ class TdtField final : public RoutedField {
       const at::Tensor position = at::arange(score.size(-1), score.options().dtype(at::kLong));
       score = score.masked_fill(position.eq(0), std::numeric_limits<double>::infinity());
     }
-    t.target = kept ? kept->target : top_k_mask(score, capacities(o.routing, x.size(2)));
+    t.target = at.decided;
+    if (kept) t.target = kept->target;
+    if (!t.target.defined()) t.target = top_k_mask(score, capacities(o.routing, x.size(2)));
     return t;
   }
 

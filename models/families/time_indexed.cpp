@@ -16,6 +16,7 @@
 #include "models/blocks/temporal_norm.hpp"
 #include "models/blocks/time_features.hpp"
 #include "models/blocks/weight_gates.hpp"
+#include "models/families/solved_depth.hpp"
 
 namespace depthgrid {
 namespace {
@@ -72,11 +73,14 @@ class TimeIndexed final : public Family {
 
   std::vector<DepthSegment> segments(const ForwardContext& context) const override {
     DepthGrid nodes = grid(context);
+    if (options_.solved()) return solved_run(options_, context, *this, std::move(nodes));
     const at::Tensor features = time_features(options_.time, nodes.t);
     FieldPtr field = std::make_unique<GatedField>(
         options_, context, bases(features), gates_.evaluate(options_, features), systems(features));
     return euler_run(std::move(nodes), std::move(field));
   }
+
+  DecodeBlock block_at(const at::Tensor& t) const override { return block_between(*this, t); }
 
   std::vector<DecodeBlock> blocks(const DepthGrid& grid) const override {
     const at::Tensor features = time_features(options_.time, grid.t);

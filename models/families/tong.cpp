@@ -10,6 +10,7 @@
 #include "models/blocks/residual_scale.hpp"
 #include "models/blocks/temporal_norm.hpp"
 #include "models/blocks/time_features.hpp"
+#include "models/families/solved_depth.hpp"
 
 namespace depthgrid {
 namespace {
@@ -32,9 +33,12 @@ class Tong final : public Family {
 
   std::vector<DepthSegment> segments(const ForwardContext& context) const override {
     DepthGrid nodes = grid(context);
+    if (options_.solved()) return solved_run(options_, context, *this, std::move(nodes));
     FieldPtr field = std::make_unique<LayerField>(options_, context, generated(nodes));
     return euler_run(std::move(nodes), std::move(field));
   }
+
+  DecodeBlock block_at(const at::Tensor& t) const override { return block_between(*this, t); }
 
   std::vector<DecodeBlock> blocks(const DepthGrid& grid) const override {
     std::vector<DecodeBlock> out;

@@ -154,9 +154,25 @@ FlowOptions flow(const CellConfigs& cells) {
           .alpha_learned = first.flag("model.field.alpha_learned"),
           .alpha = reals(cells, "model.field.alpha_init"),
           .output_std = reals(cells, "model.field.output_std"),
-          .mask_per_solve = first.word("model.field.dropout_mask") == "per_solve",
-          .method = &tableau(first.word("model.solver.method")),
+          .mask_per_solve = first.word("model.field.dropout_mask") == "per_solve"};
+}
+
+DepthSolver solver(const CellConfig& first) {
+  const FamilyFacts& family = facts_of(first.word("model.family"));
+  if (!family.flow && !family.timed) return {};
+  return {.method = &stepper(first.word("model.solver.method")),
           .steps = first.integer("model.solver.steps")};
+}
+
+GradientPlan gradient(const CellConfig& first) {
+  static constexpr std::pair<std::string_view, GradientMode> kModes[] = {
+      {"plain", GradientMode::Plain},
+      {"checkpoint", GradientMode::Checkpoint},
+      {"reversible", GradientMode::Reversible},
+      {"adjoint", GradientMode::Adjoint}};
+  const GradientMode mode = pick(kModes, first.word("model.gradient.mode"));
+  if (mode != GradientMode::Checkpoint) return {mode};
+  return {mode, first.integer("model.gradient.slots")};
 }
 
 InitOptions init(const CellConfigs& cells) {
@@ -217,6 +233,8 @@ ModelOptions model_options(const CellConfigs& cells) {
   o.flow = flow(cells);
   o.control = control_options(cells);
   o.init = init(cells);
+  o.solver = solver(*cells[0]);
+  o.gradient = gradient(*cells[0]);
   return o;
 }
 

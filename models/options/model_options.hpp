@@ -10,7 +10,8 @@
 #include "core/config/axis_labels.hpp"
 #include "core/config/family_facts.hpp"
 #include "core/depth/depth_grid.hpp"
-#include "core/depth/tableau.hpp"
+#include "core/depth/recomputed_depth.hpp"
+#include "core/depth/stepper.hpp"
 #include "models/ops/per_cell_norm.hpp"
 #include "models/options/control_options.hpp"
 #include "models/options/leaf_readers.hpp"
@@ -106,12 +107,18 @@ struct FlowOptions {
   std::vector<double> alpha;       // (E) initial value if learned
   std::vector<double> output_std;  // (E) initial std of the last matrix of field mlp
   bool mask_per_solve = false;     // dropout masks are drawn once per solve, not per evaluation
-  const Tableau* method = &kEuler;
-  std::int64_t steps = 4;  // m
 
   std::int64_t replaced() const { return last - first; }
+};
+
+/// How a flow is solved: that of family hybrid_ode, or the whole depth of a family whose block
+/// depends on depth-time, dH/dt = L Δt F(H, t).
+struct DepthSolver {
+  const Stepper* method = &stepper("euler");
+  std::int64_t steps = 0;  // m; 0: one for each layer
+
   /// Evaluations of the field per solve.
-  std::int64_t evaluations() const { return steps * static_cast<std::int64_t>(method->stages); }
+  std::int64_t evaluations() const { return method->evaluations(steps); }
 };
 
 struct InitOptions {
@@ -159,14 +166,26 @@ struct ModelOptions {
   TdtOptions tdt;
   ModOptions mod;
   FlowOptions flow;
+  DepthSolver solver;
   ControlOptions control;
   InitOptions init;
+  GradientPlan gradient;
 
   /// Rows of the up projection: twice the hidden width for a gated activation.
   std::int64_t up_rows() const { return activation == Activation::Swiglu ? 2 * hidden : hidden; }
   /// Depth steps: one per layer, m for a flow.
   std::int64_t depth_steps() const {
-    return flow.replaced() > 0 ? layers - flow.replaced() + flow.steps : layers;
+    if (flow.replaced() > 0) return layers - flow.replaced() + solver.steps;
+    return timed() && solver.steps > 0 ? solver.steps : layers;
+  }
+  /// The whole depth is solved otherwise than by one step of Euler for each layer.
+  bool solved() const {
+    return timed() && (solver.method->composed() || depth_steps() != layers ||
+                       gradient.mode == GradientMode::Adjoint);
+  }
+  /// Evaluations of an ordinary block per pass.
+  std::int64_t block_evaluations() const {
+    return timed() ? solver.method->evaluations(depth_steps()) : layers - flow.replaced();
   }
   /// This family's row in the table of families.
   const FamilyFacts& facts() const { return facts_of(family); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/eye.h>
@@ -42,7 +43,11 @@ FieldValue RoutedField::evaluate(const at::Tensor& x, const DepthPoint& at,
                                  const Control& u) const {
   const WithoutHostKernels composed(context().composed);
   const auto dynamic = options().routing.index(at.step);
-  return dynamic ? routed(x, at, *dynamic, u) : BlockField::evaluate(x, at, u);
+  if (!dynamic) return BlockField::evaluate(x, at, u);
+  Losses losses;
+  FieldValue value = routed(x, at, *dynamic, u, losses);
+  value.losses = std::move(losses);
+  return value;
 }
 
 FieldValue RoutedField::executed(const at::Tensor& x, const DepthPoint& at, const at::Tensor& mask,
@@ -120,19 +125,15 @@ void RoutedField::report(LayerRouting&& routing) const {
   context().routing->layers.push_back(std::move(routing));
 }
 
-void RoutedField::add_loss(std::size_t term, const at::Tensor& sum) const {
-  if (context().losses == nullptr) return;
-  at::Tensor& to = context().losses->at(term);
-  const at::Tensor mean = sum / static_cast<double>(options().routing.layers.size());
-  to = to.defined() ? to + mean : mean;
+void RoutedField::add_loss(Losses& losses, std::size_t term, const at::Tensor& sum) const {
+  if (losses.size() <= term) losses.resize(term + 1);
+  losses[term] = sum / static_cast<double>(options().routing.layers.size());
 }
 
-void RoutedField::observe(std::size_t term, const at::Tensor& average,
-                          const at::Tensor& sum) const {
-  if (context().losses == nullptr) return;
-  at::Tensor& to = context().losses->at(term);
-  const at::Tensor nothing = (average - average.detach()).squeeze(-1) * sum;
-  to = to.defined() ? to + nothing : nothing;
+void RoutedField::observe(Losses& losses, std::size_t term, const at::Tensor& average,
+                          const at::Tensor& sum) {
+  if (losses.size() <= term) losses.resize(term + 1);
+  losses[term] = (average - average.detach()).squeeze(-1) * sum;
 }
 
 at::Tensor RoutedField::plain_mask(const at::Tensor& like, std::int64_t layer) const {

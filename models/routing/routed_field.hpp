@@ -29,9 +29,12 @@ class RoutedField : public LayerField {
   FieldValue evaluate(const at::Tensor& x, const DepthPoint& at, const Control& u) const override;
 
  protected:
-  /// A dynamic layer. @param dynamic  its index among dynamic layers.
+  /// Terms of the training loss, by Family::loss_terms(): see FieldValue.
+  using Losses = std::vector<at::Tensor>;
+
+  /// A dynamic layer. @param dynamic  its index among dynamic layers. @param losses  out: its own.
   virtual FieldValue routed(const at::Tensor& x, const DepthPoint& at, std::int64_t dynamic,
-                            const Control& u) const = 0;
+                            const Control& u, Losses& losses) const = 0;
 
   /// F of all tokens, as in an ordinary layer.
   at::Tensor dense(const at::Tensor& x, const DepthPoint& at, const Control& u) const {
@@ -52,11 +55,12 @@ class RoutedField : public LayerField {
 
   /// Adds a layer's share of a loss averaged over dynamic layers. @param term  index of the loss
   /// among those that the family declares. @param sum (E) over tokens.
-  void add_loss(std::size_t term, const at::Tensor& sum) const;
+  void add_loss(Losses& losses, std::size_t term, const at::Tensor& sum) const;
 
   /// Passes an observation to a parameter that is a running average (ParameterSpec::average): adds
   /// a zero loss whose gradient with respect to it is `sum`. @param average (E, 1). @param sum (E)
-  void observe(std::size_t term, const at::Tensor& average, const at::Tensor& sum) const;
+  static void observe(Losses& losses, std::size_t term, const at::Tensor& average,
+                      const at::Tensor& sum);
 
   /// (E, B, T) masks of modes that need neither teacher nor student; undefined for the others.
   at::Tensor plain_mask(const at::Tensor& like, std::int64_t layer) const;

@@ -46,6 +46,7 @@ Json structure_json(const StructureCost& cost, const std::vector<CellPlan>& cell
       {"parameters", cost.parameters},
       {"parameter_groups", groups},
       {"flops_per_token", cost.flops_per_token},
+      {"recomputed_flops_per_token", cost.recomputed_flops_per_token},
       {"bytes_per_cell", cost.bytes_per_cell},
       {"activation_bytes_per_cell", cost.activation_bytes_per_cell},
       {"moment_bytes_per_cell", cost.moment_bytes_per_cell},

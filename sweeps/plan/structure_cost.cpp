@@ -20,19 +20,20 @@ using Json = nlohmann::ordered_json;
 
 using C = StructureCost;
 constexpr auto kCounts = json_members("structure", &C::structure, "parameters", &C::parameters);
-constexpr auto kCosts = json_members(
-    "flops_per_token", &C::flops_per_token, "fixed_bytes", &C::fixed_bytes, "bytes_per_cell",
-    &C::bytes_per_cell, "activation_bytes_per_cell", &C::activation_bytes_per_cell,
-    "moment_bytes_per_cell", &C::moment_bytes_per_cell, "seconds_per_cell_step",
-    &C::seconds_per_cell_step, "seconds_per_eval_token", &C::seconds_per_eval_token, "max_fused",
-    &C::max_fused, "depends_on_h", &C::depends_on_h);
+constexpr auto kCosts =
+    json_members("flops_per_token", &C::flops_per_token, "recomputed_flops_per_token",
+                 &C::recomputed_flops_per_token, "fixed_bytes", &C::fixed_bytes, "bytes_per_cell",
+                 &C::bytes_per_cell, "activation_bytes_per_cell", &C::activation_bytes_per_cell,
+                 "moment_bytes_per_cell", &C::moment_bytes_per_cell, "seconds_per_cell_step",
+                 &C::seconds_per_cell_step, "seconds_per_eval_token", &C::seconds_per_eval_token,
+                 "max_fused", &C::max_fused, "depends_on_h", &C::depends_on_h);
 
 StructureCost cost_of(const Json& j) {
   StructureCost c;
   take_members(j, c, kCounts);
   take_members(j, c, kCosts,
-               {"fixed_bytes", "activation_bytes_per_cell", "moment_bytes_per_cell",
-                "seconds_per_eval_token", "depends_on_h"});
+               {"recomputed_flops_per_token", "fixed_bytes", "activation_bytes_per_cell",
+                "moment_bytes_per_cell", "seconds_per_eval_token", "depends_on_h"});
   if (j.contains("parameter_groups")) {
     for (const auto& [group, count] : j["parameter_groups"].items()) {
       c.parameter_groups.emplace_back(group, count.get<std::int64_t>());
@@ -63,10 +64,12 @@ constexpr double kSecondsPerCell = 0.035;
 constexpr double kSecondsPerFlop = 1.1e-11;
 constexpr double kSecondsPerToken = 1e-6, kSecondsPerTokenAndLayer = 2.7e-7;
 
-/// Layers, the steps of a flow in place of those that it replaces.
+/// Layers, the steps of a flow in place of those that it replaces, or of a depth that is solved.
 std::int64_t depth_steps(const CellConfig& config) {
   const std::int64_t layers = config.integer("model.n_layers");
-  if (!facts_of(config.word("model.family")).flow) return layers;
+  const FamilyFacts& family = facts_of(config.word("model.family"));
+  if (family.timed) return config.integer("model.solver.steps");
+  if (!family.flow) return layers;
   const ValueList& range = *config.at("model.replaced_layers").get_if<ValueList>();
   const std::int64_t replaced =
       *range.at(1).get_if<std::int64_t>() - *range.at(0).get_if<std::int64_t>();
@@ -198,7 +201,9 @@ void set_rough_times(StructureCost& cost, const CellConfig& config) {
   const std::int64_t tokens = config.integer("train.batch_size") * config.integer("data.seq_len");
   cost.seconds_per_eval_token = kSecondsPerFlop * cost.flops_per_token + kSecondsPerToken +
                                 kSecondsPerTokenAndLayer * static_cast<double>(depth_steps(config));
-  cost.seconds_per_cell_step = 3 * cost.seconds_per_eval_token * static_cast<double>(tokens);
+  cost.seconds_per_cell_step =
+      (3 * cost.seconds_per_eval_token + kSecondsPerFlop * cost.recomputed_flops_per_token) *
+      static_cast<double>(tokens);
 }
 
 double predicted_cell_seconds(const CellConfig& config, const StructureCost& cost) {

@@ -45,7 +45,8 @@ struct StructureCost {
   std::string structure;  // fusion key, 16 hex digits
   std::int64_t parameters = 0;
   std::vector<std::pair<std::string, std::int64_t>> parameter_groups;
-  double flops_per_token = 0;  // forward, one cell, every layer executing every token
+  double flops_per_token = 0;             // forward, one cell, every layer executing every token
+  double recomputed_flops_per_token = 0;  // that training evaluates again: `model.gradient.mode`
   /// The same for a student; none if no layer skips tokens. Cells of one structure may differ in
   /// their share of executed tokens.
   std::optional<StudentFlops> student_flops = {};

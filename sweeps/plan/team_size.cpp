@@ -11,7 +11,8 @@ namespace depthgrid {
 double training_operations(const CellConfig& config, const StructureCost& cost) {
   const std::int64_t tokens = config.integer("train.batch_size") * config.integer("data.seq_len") *
                               config.integer("train.steps");
-  return 3 * cost.flops_per_token * static_cast<double>(tokens);  // backward twice as much again
+  // The backward pass costs twice as much again, besides what it evaluates anew.
+  return (3 * cost.flops_per_token + cost.recomputed_flops_per_token) * static_cast<double>(tokens);
 }
 
 double team_seconds(double alone, std::int64_t ranks) {

@@ -99,7 +99,7 @@ TEST_P(Continuous, ItsEulerStepsAreTheModels) {
   EXPECT_EQ(start.scalar_type(), at::kDouble);
   EXPECT_LT(distance(start, states[first]), 1e-5);
   const at::Tensor end = depth->euler(start, depth->steps());
-  const bool euler = o.flow.replaced() == 0 || o.flow.method == &kEuler;
+  const bool euler = o.solver.method == &stepper("euler");
   EXPECT_TRUE(!euler || distance(end, states[last]) < 1e-5);
   EXPECT_LT(distance(depth->logits(depth->finish(states[last].to(at::kDouble))),
                      s.probed->logits(states.back())),

@@ -69,7 +69,7 @@ std::vector<ModelCase> control_cases() {
   out.push_back({"both", "hybrid_ode", [](ModelOptions& o) {
                    o.control = {
                        .axes = kAxes, .in_flow = true, .layers = {2}, .injection = Injection::Film};
-                   o.flow.method = &kMidpoint;
+                   o.solver.method = &stepper("midpoint");
                  }});
   return out;
 }

@@ -88,7 +88,7 @@ double timed(const char* kind, std::int64_t layers) {
   o.vocabulary = 33278;
   o.flow.first = 2;
   o.flow.last = *kind == 0 ? 2 : 4;
-  o.flow.steps = 4;
+  o.solver.steps = 4;
   o.flow.hidden = 1024;
   if (std::string_view(kind) == "mlp") {
     with_mlp_field(o);
@@ -106,16 +106,16 @@ TEST(CostModel, HybridsCostWhatTheSecondStudyCounts) {
 
 TEST(CostModel, AFlowCostsItsEvaluations) {
   ModelOptions o = small_options("hybrid_ode");
-  const auto flow = [&](std::int64_t steps, const Tableau& method) {
-    o.flow.steps = steps;
-    o.flow.method = &method;
+  const auto flow = [&](std::int64_t steps, std::string_view method) {
+    o.solver.steps = steps;
+    o.solver.method = &stepper(method);
     return flops_per_token(o, 2, 9);
   };
-  const double one = flow(2, kEuler) - flow(1, kEuler);
+  const double one = flow(2, "euler") - flow(1, "euler");
 
-  EXPECT_DOUBLE_EQ(flow(7, kEuler) - flow(1, kEuler), 6 * one);
-  EXPECT_DOUBLE_EQ(flow(2, kRk4), flow(8, kEuler));
-  EXPECT_DOUBLE_EQ(flow(3, kMidpoint), flow(6, kEuler));
+  EXPECT_DOUBLE_EQ(flow(7, "euler") - flow(1, "euler"), 6 * one);
+  EXPECT_DOUBLE_EQ(flow(2, "rk4"), flow(8, "euler"));
+  EXPECT_DOUBLE_EQ(flow(3, "midpoint"), flow(6, "euler"));
 }
 
 /// Products and attention of a block of small_options() over 12 tokens, and of all 3 with the head.

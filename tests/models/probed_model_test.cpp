@@ -43,6 +43,9 @@ class ProbedModelTest : public ::testing::TestWithParam<ModelCase> {
   ModelOptions options_;
   std::unique_ptr<Built> built_;
   std::unique_ptr<ProbedModel> probed_;
+
+  /// The method carries more than the state from step to step.
+  bool remembers() const { return options_.solver.method->coefficients() == nullptr; }
 };
 
 TEST_P(ProbedModelTest, StatesBeginWithTheEmbeddingAndEndWithWhatIsReadOut) {
@@ -68,10 +71,12 @@ TEST_P(ProbedModelTest, StepsOneByOneAreTheWholeDepth) {
   const bool skips = !options_.routing.layers.empty();
   for (std::int64_t l = 0; l < depth; ++l) {
     x = track->advance(x, l, l + 1);
-    // Layers that skip tokens execute all of them here.
-    EXPECT_TRUE(skips || at::equal(x, states[static_cast<std::size_t>(l + 1)])) << "step " << l;
+    // Layers that skip tokens execute all of them here; what is remembered begins afresh.
+    EXPECT_TRUE(skips || remembers() || at::equal(x, states[static_cast<std::size_t>(l + 1)]))
+        << "step " << l;
   }
-  EXPECT_TRUE(at::equal(x, whole));
+  EXPECT_TRUE(remembers() || at::equal(x, whole));
+  EXPECT_TRUE(skips || at::equal(whole, states.back()));
   EXPECT_TRUE(at::equal(track->advance(states[0], 0, 0), states[0]));
   EXPECT_THROW(track->advance(x, 0, depth + 1), Error);
 }
@@ -143,6 +148,8 @@ TEST_P(ProbedModelTest, GradientsOfStatesAreThoseOfTheLoss) {
     const double expected = (gradients[static_cast<std::size_t>(l)] * v).sum().item<double>();
     const double scale =
         gradients[static_cast<std::size_t>(l)].norm().item<double>() * std::sqrt(v.numel() / 9.0);
+    const bool amid = remembers() && l == probed_->depth() - 1 && options_.flow.replaced() == 0;
+    if (amid) continue;  // what is remembered begins afresh where the depth is cut
     EXPECT_NEAR(slope, expected, 2e-2 * scale + 1e-4) << "state " << l;
   }
 }

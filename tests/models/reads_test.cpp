@@ -46,7 +46,7 @@ struct Probed {
 
 bool has_attention(const ModelOptions& o, std::int64_t step) {
   const bool flows =
-      o.flow.replaced() > 0 && step >= o.flow.first && step < o.flow.first + o.flow.steps;
+      o.flow.replaced() > 0 && step >= o.flow.first && step < o.flow.first + o.solver.steps;
   return !flows || o.flow.field != FieldKind::Mlp;
 }
 

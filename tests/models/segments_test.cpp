@@ -38,10 +38,9 @@ class TanhField final : public VectorField {
 class HalfSteps final : public DepthMethod {
  public:
   at::Tensor solve(const VectorField& field, const DepthGrid& grid, const at::Tensor& x0,
-                   const Control& u, const std::vector<Observer*>& watch,
-                   std::int64_t train_step) const override {
+                   const Control& u, const DepthPass& pass) const override {
     const DepthGrid halves = flow_grid(x0.size(0), 2 * grid.steps(), grid.t.options());
-    return DepthIntegrator(kMidpoint).solve(field, halves, x0, u, watch, train_step);
+    return DepthIntegrator(kMidpoint).solve(field, halves, x0, u, pass);
   }
 };
 
@@ -58,9 +57,9 @@ class ThreeRuns final : public Family {
 
   std::vector<DepthSegment> segments(const ForwardContext&) const override {
     std::vector<DepthSegment> out;
-    out.push_back(fixed_run(kEuler, steps(1), field(0)));
+    out.push_back(fixed_run(stepper("euler"), steps(1), field(0)));
     out.push_back({std::make_unique<HalfSteps>(), steps(2), field(1)});
-    out.push_back(fixed_run(kRk4, steps(1), field(2)));
+    out.push_back(fixed_run(stepper("rk4"), steps(1), field(2)));
     return out;
   }
 

@@ -152,21 +152,24 @@ inline void add_flow_cases(std::vector<ModelCase>& cases) {
       o.flow.last = last;
     };
   };
-  const auto method = [](const Tableau& m) {
-    return [&m](ModelOptions& o) { o.flow.method = &m; };
+  const auto method = [](const char* m) {
+    return [m](ModelOptions& o) { o.solver.method = &stepper(m); };
   };
   add("early", range(0, 1));
   add("late_two", range(1, 3));
   add("everything", range(0, 3));
   add("one_step", [](ModelOptions& o) {
-    o.flow.steps = 1;
+    o.solver.steps = 1;
     o.flow.time_embedding = false;  // at τ = 0 alone nothing reaches its weights
   });
-  add("midpoint", method(kMidpoint));
-  add("heun", method(kHeun));
-  add("rk4", method(kRk4));
+  add("midpoint", method("midpoint"));
+  add("heun", method("heun"));
+  add("rk4", method("rk4"));
+  add("dopri5", method("dopri5"));
+  add("ab2", method("ab2"));
+  add("reversible_heun", method("reversible_heun"));
   add("rk4_38_dropout", [](ModelOptions& o) {
-    o.flow.method = &kRk438;
+    o.solver.method = &stepper("rk4_38");
     o.dropout_attention.assign(o.dropout_attention.size(), 0.1);
     o.dropout_mlp.assign(o.dropout_mlp.size(), 0.2);
   });
@@ -188,7 +191,7 @@ inline void add_flow_cases(std::vector<ModelCase>& cases) {
   });
   add("time_indexed_rk4", [](ModelOptions& o) {
     o.flow.field = FieldKind::TimeIndexed;
-    o.flow.method = &kRk4;
+    o.solver.method = &stepper("rk4");
     with_control(o, 2);
     o.flow.hidden = 45;
     o.modulation.granularity.fill(Granularity::Element);
@@ -203,7 +206,7 @@ inline void add_flow_cases(std::vector<ModelCase>& cases) {
     with_mlp_field(o);
     o.flow.time_embedding = true;
     o.control = {};
-    o.flow.method = &kRk4;
+    o.solver.method = &stepper("rk4");
   });
   add("mlp_lanes", [](ModelOptions& o) {
     with_mlp_field(o);
@@ -212,7 +215,7 @@ inline void add_flow_cases(std::vector<ModelCase>& cases) {
   });
   add("block", [](ModelOptions& o) { o.flow.field = FieldKind::Block; });
   add("published", [](ModelOptions& o) {
-    o.flow.steps = 4;
+    o.solver.steps = 4;
     with_control(o, 4);
     o.control.bias = true;
     o.flow.alpha.assign(o.flow.alpha.size(), 0.1);
@@ -284,6 +287,55 @@ inline void add_routing_cases(std::vector<ModelCase>& cases) {
     const bool skips = one.family == "tdt" || one.family == "mod";
     if (skips && one.name != "tdt_dense_start") cases.push_back(gathered(one));  // of one share
   }
+}
+
+/// Families whose whole depth is solved as one flow.
+inline void add_solved_cases(std::vector<ModelCase>& cases) {
+  for (const std::string family : {"time_indexed", "tong"}) {
+    const auto add = [&](const std::string& name, const char* method,
+                         std::function<void(ModelOptions&)> more) {
+      cases.push_back({family + "_solved_" + name, family, [=](ModelOptions& o) {
+                         o.solver.method = &stepper(method);
+                         o.time.nodes.assign(o.time.nodes.size(), Nodes::Left);
+                         more(o);
+                       }});
+    };
+    add("euler_five", "euler", [](ModelOptions& o) { o.solver.steps = 5; });
+    add("rk4", "rk4", [](ModelOptions& o) { o.residual.kind = ScaleKind::Learned; });
+    add("ab2_dropout", "ab2", [](ModelOptions& o) {
+      o.dropout_attention.assign(o.dropout_attention.size(), 0.1);
+      o.dropout_mlp.assign(o.dropout_mlp.size(), 0.2);
+    });
+    add("reversible", "reversible_heun",
+        [](ModelOptions& o) { o.gradient.mode = GradientMode::Reversible; });
+    add("adjoint", "euler", [](ModelOptions& o) { o.gradient.mode = GradientMode::Adjoint; });
+  }
+  cases.push_back({"time_indexed_solved_ssm", "time_indexed", [](ModelOptions& o) {
+                     with_state_space(o);
+                     o.solver.method = &stepper("midpoint");
+                     o.time.nodes.assign(o.time.nodes.size(), Nodes::Left);
+                   }});
+}
+
+/// Ways to compute the gradient through the depth, where they differ from plain.
+inline void add_gradient_cases(std::vector<ModelCase>& cases) {
+  using enum GradientMode;
+  for (const std::string family :
+       {"standard", "time_indexed", "tong", "hybrid_ode", "tdt", "mod"}) {
+    cases.push_back(
+        {family + "_checkpoint", family, [](ModelOptions& o) { o.gradient = {Checkpoint, 2}; }});
+  }
+  const auto add = [&](const std::string& name, GradientPlan plan, const char* method) {
+    cases.push_back({"hybrid_ode_" + name, "hybrid_ode", [=](ModelOptions& o) {
+                       o.gradient = plan;
+                       o.solver.method = &stepper(method);
+                       o.dropout_mlp.assign(o.dropout_mlp.size(), 0.2);
+                     }});
+  };
+  add("checkpoint_rk4", {Checkpoint, 1}, "rk4");
+  add("checkpoint_ab2", {Checkpoint, 2}, "ab2");
+  add("reversible", {Reversible}, "reversible_heun");
+  add("adjoint", {Adjoint}, "euler");
 }
 
 /// Every structural option of the families, one at a time, and the published preset's combination.
@@ -368,6 +420,8 @@ inline std::vector<ModelCase> model_cases() {
   add_share_cases(cases);
   add_tong_cases(cases);
   add_flow_cases(cases);
+  add_solved_cases(cases);
+  add_gradient_cases(cases);
   add_routing_cases(cases);
   add_lane_cases(cases);
   const auto add_ssm = [&](const std::string& name, std::function<void(ModelOptions&)> more) {

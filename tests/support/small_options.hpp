@@ -37,7 +37,7 @@ inline void with_flow(ModelOptions& o) {
   o.flow.hidden = 28;
   o.flow.alpha.assign(n, 0.7);
   o.flow.output_std.assign(n, 0.3);
-  o.flow.steps = 3;
+  o.solver.steps = 3;
 }
 
 /// A drawn map of a control signal into the field of the flow, as text was always trained with it.

@@ -24,6 +24,7 @@ std::int64_t heads_for(std::int64_t width, std::int64_t heads) {
 }  // namespace
 
 ModelOptions twin_of(ModelOptions o, const TwinSize& size) {
+  const bool step_a_layer = o.timed() && o.depth_steps() == o.layers;
   if (o.width > size.width) {
     for (std::int64_t* hidden : {&o.hidden, &o.flow.hidden}) {
       *hidden = std::max<std::int64_t>(8, *hidden * size.width / o.width);
@@ -43,7 +44,8 @@ ModelOptions twin_of(ModelOptions o, const TwinSize& size) {
   at_most(o.tdt.tpn_width, kInner);
   at_most(o.mod.predictor_hidden, kInner);
   o.routing.gathered_length = 0;  // its cells have one γ
-  at_most(o.flow.steps, kFlowSteps);
+  at_most(o.solver.steps, kFlowSteps);
+  if (step_a_layer) o.solver.steps = o.layers;
   if (o.flow.replaced() > 0) {
     at_most(o.flow.last, o.layers);
     at_most(o.flow.first, o.flow.last - 1);
@@ -71,6 +73,11 @@ ModelOptions without_dense_start(ModelOptions o) {
 
 ModelOptions in_dense_start(ModelOptions o) {
   std::ranges::fill(o.tdt.dense_steps, std::numeric_limits<std::int64_t>::max());
+  return o;
+}
+
+ModelOptions without_adjoint(ModelOptions o) {
+  if (o.gradient.mode == GradientMode::Adjoint) o.gradient = {};
   return o;
 }
 

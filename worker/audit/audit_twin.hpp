@@ -30,4 +30,8 @@ ModelOptions in_dense_start(ModelOptions o);
 /// The model without noise in training: no dropout, no jitter of depth-time.
 ModelOptions without_noise(ModelOptions o);
 
+/// The model with the gradient of its own steps where training has an approximation of it
+/// (`model.gradient.mode: adjoint`), which no difference of losses can have.
+ModelOptions without_adjoint(ModelOptions o);
+
 }  // namespace depthgrid

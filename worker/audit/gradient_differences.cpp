@@ -14,6 +14,7 @@
 #include <ATen/ops/zeros_like.h>
 
 #include "models/cell_language_model.hpp"
+#include "worker/audit/audit_twin.hpp"
 
 namespace depthgrid {
 namespace {
@@ -159,7 +160,8 @@ bool fits_in_float64(const AuditModels& models) {
 }
 
 GradientError differences_at_size(const AuditModels& models) {
-  AuditModel model = models.built(models.various({0}), {0}, {Arithmetic::Float64, true});
+  AuditModel model =
+      models.built(without_adjoint(models.various({0})), {0}, {Arithmetic::Float64, true});
   const ModelOptions& o = model.options();
   const std::int64_t tokens = std::min(models.tokens(), kFewTokens);
   const at::Tensor windows = audit_tokens(o.vocabulary, {1, kFewRows, tokens + 1}, 127);

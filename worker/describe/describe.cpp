@@ -111,7 +111,8 @@ double best_of(const auto& work) {
 void calibrate(StructureCost& cost, const CellConfig& config) {
   const std::int64_t tokens = config.integer("data.seq_len");
   const std::int64_t batch = config.integer("train.batch_size");
-  const double step = 3 * cost.flops_per_token * static_cast<double>(batch * tokens);
+  const double step = (3 * cost.flops_per_token + cost.recomputed_flops_per_token) *
+                      static_cast<double>(batch * tokens);
   const auto cells = step > kLongStep ? 1 : std::min<std::int64_t>(cost.max_fused, 4);
   const std::int64_t rows = std::clamp<std::int64_t>(
       static_cast<std::int64_t>(static_cast<double>(batch) * kLongStep / step), 1, batch);
@@ -147,9 +148,12 @@ StructureCost cost_of(const std::string& structure, const CellConfig& config, bo
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (groups[g] > 0) cost.parameter_groups.emplace_back(kParameterGroupNames[g], groups[g]);
   }
-  cost.flops_per_token = flops_per_token(o, batch / config.integer("train.accumulation"), tokens);
+  const std::int64_t rows = batch / config.integer("train.accumulation");
+  cost.flops_per_token = flops_per_token(o, rows, tokens);
+  cost.recomputed_flops_per_token =
+      recomputed_flops_per_token(o, rows, tokens, cost.flops_per_token);
   if (!o.routing.layers.empty()) {
-    cost.student_flops = student_flops(o, batch / config.integer("train.accumulation"), tokens);
+    cost.student_flops = student_flops(o, rows, tokens);
   }
   set_memory(cost, o, config);
   cost.max_fused = automatic_fuse(o, batch, tokens, at::kCPU);

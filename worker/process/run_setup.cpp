@@ -165,8 +165,10 @@ CostTable quick_costs(const Sweep& sweep, at::Device device) {
     StructureCost cost;
     cost.structure = cell.structure;
     cost.parameters = layout_of(o).size();
-    cost.flops_per_token =
-        flops_per_token(o, batch / cell.config.integer("train.accumulation"), tokens);
+    const std::int64_t rows = batch / cell.config.integer("train.accumulation");
+    cost.flops_per_token = flops_per_token(o, rows, tokens);
+    cost.recomputed_flops_per_token =
+        recomputed_flops_per_token(o, rows, tokens, cost.flops_per_token);
     cost.max_fused = automatic_fuse(o, batch, tokens, device);
     set_memory(cost, o, cell.config);
     set_rough_times(cost, cell.config);

@@ -35,15 +35,16 @@ void set_grid(CellFacts& facts, const FusedModel& fused, std::size_t e) {
   const std::int64_t steps = grid.steps(), replaced = o.flow.replaced();
   facts.set("n_depth", static_cast<double>(steps));
   facts.set("n_layer", static_cast<double>(layer_count(o)));
-  facts.set("train_field_evaluations",
-            static_cast<double>(replaced > 0 ? o.layers - replaced + o.flow.evaluations() : steps));
+  facts.set(
+      "train_field_evaluations",
+      static_cast<double>(replaced > 0 ? o.layers - replaced + o.solver.evaluations() : steps));
   facts.set("depth_time", doubles(grid.t.select(0, static_cast<std::int64_t>(e))));
   std::vector<double> blocks;
   for (std::int64_t i = 0; i < steps; ++i) {
     // A flow is one block, whose m steps cover the layers that it replaces.
     const std::int64_t inside =
-        replaced > 0 ? std::clamp<std::int64_t>(i - o.flow.first + 1, 0, o.flow.steps) : 0;
-    const bool flows = inside > 0 && i < o.flow.first + o.flow.steps;
+        replaced > 0 ? std::clamp<std::int64_t>(i - o.flow.first + 1, 0, o.solver.steps) : 0;
+    const bool flows = inside > 0 && i < o.flow.first + o.solver.steps;
     const std::int64_t block = flows ? o.flow.first : inside > 0 ? i + 1 - inside : i;
     blocks.push_back(shared ? 0.0 : static_cast<double>(block));
   }

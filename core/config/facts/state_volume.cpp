@@ -28,7 +28,9 @@ const std::string& word(const Value& value) {
 /// States along depth: one more than steps. A flow has steps of its own for the layers it replaces.
 std::int64_t depth_edges_of(const ValueOfLeaf& leaf) {
   const std::int64_t layers = integer(leaf("model.n_layers"));
-  if (!facts_of(word(leaf("model.family"))).flow) return layers + 1;
+  const FamilyFacts& family = facts_of(word(leaf("model.family")));
+  if (family.timed) return integer(leaf("model.solver.steps")) + 1;
+  if (!family.flow) return layers + 1;
   const ValueList& range = *leaf("model.replaced_layers").get_if<ValueList>();
   const std::int64_t replaced = integer(range.back()) - integer(range.front());
   return layers - replaced + integer(leaf("model.solver.steps")) + 1;

@@ -8,6 +8,7 @@
 #include "core/config/facts/state_volume.hpp"
 #include "core/config/resolve/control_checks.hpp"
 #include "core/config/resolve/derive.hpp"
+#include "core/config/resolve/flow_checks.hpp"
 #include "core/config/resolve/rule_report.hpp"
 #include "core/config/schema.hpp"
 #include "core/config/start_name.hpp"
@@ -137,23 +138,6 @@ void check_routing(const Slots& s, const RuleReport& report) {
   if (!family.teaches && s.has_word(row.modes, "teacher_threshold")) {
     report({row.modes}, "`eval.modes` names teacher_threshold, which family " +
                             std::string(family.name) + " does not have");
-  }
-}
-
-void check_flow(const Slots& s, const RuleReport& report) {
-  const LeafRows& row = leaf_rows();
-  if (!s.family().flow) return;
-  const ValueList& range = *s.values[row.replaced_layers]->get_if<ValueList>();
-  const std::int64_t layers = s.integer(row.n_layers);
-  const std::int64_t last = *range.back().get_if<std::int64_t>();
-  if (last > layers) {
-    report({row.replaced_layers, row.n_layers},
-           report.shown(row.replaced_layers) + " ends after " + report.shown(row.n_layers) +
-               ": the second number is at most " + std::to_string(layers));
-  } else if (last - *range.front().get_if<std::int64_t>() == layers &&
-             s.values[row.scale]->get_if<std::string>() != nullptr) {
-    report({row.scale, row.replaced_layers},
-           report.shown(row.scale) + " has no layer to scale: the flow replaces all of them");
   }
 }
 

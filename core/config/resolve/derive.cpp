@@ -137,6 +137,7 @@ void Deriver::flow(Slots& slots) const {
   derive(slots, row.field_hidden, number((mlp ? 2 : 4) * width));
   derive(slots, row.field_activation, mlp ? softplus_ : gelu_);
   derive(slots, row.time_embedding, mlp || slots.is(row.field_kind, "time_indexed") ? none_ : mlp_);
+  derive(slots, row.flow_steps, number(slots.family().timed ? layers : 4));
   derive(slots, row.init_scheme, slots.family().flow ? pytorch_ : gpt2_scheme_);
   derive(slots, row.solver_schedule, slots.family().flow ? at_both_ends_ : off_);
 }

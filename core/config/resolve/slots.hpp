@@ -22,6 +22,7 @@ struct LeafRows {
   std::size_t preset = leaf_index("model.preset");
   std::size_t family = leaf_index("model.family");
   std::size_t share = leaf_index("model.share");
+  std::size_t time_nodes = leaf_index("model.time.nodes");
   std::size_t d_model = leaf_index("model.d_model");
   std::size_t n_layers = leaf_index("model.n_layers");
   std::size_t n_heads = leaf_index("model.n_heads");
@@ -128,6 +129,7 @@ struct LeafRows {
   std::size_t solver_schedule = leaf_index("probes.solver.schedule");
   std::size_t flow_method = leaf_index("model.solver.method");
   std::size_t flow_steps = leaf_index("model.solver.steps");
+  std::size_t gradient = leaf_index("model.gradient.mode");
   std::size_t keep_best = leaf_index("checkpoint.keep_best");
   std::size_t keep_final = leaf_index("checkpoint.keep_final");
 };

@@ -8,6 +8,8 @@ using enum LeafClass;
 constexpr std::string_view kField = "model.family=hybrid_ode & model.field.kind!=block";
 constexpr std::string_view kAttention =
     "model.family=hybrid_ode & model.field.kind=attention_mlp|time_indexed";
+constexpr std::string_view kSolved =
+    "model.family=hybrid_ode & model.field.kind!=block or model.family=time_indexed|tong";
 constexpr std::string_view kMlp = "model.family=hybrid_ode & model.field.kind=mlp";
 
 constexpr Leaf kRows[] = {
@@ -45,14 +47,39 @@ constexpr Leaf kRows[] = {
     read(word("model.field.dropout_mask", "per_evaluation per_solve", "per_evaluation", Structural,
               "dropout is drawn for each evaluation of the field, or once per solve"),
          kAttention),
-    word("model.solver.method", "euler midpoint heun rk4 rk4_38", "euler", Structural,
-         "fixed-step method of the flow; rk4_38 is what torchdiffeq calls rk4"),
-    read(integer("model.solver.steps", 1, 1024, "steps", "4", Structural,
-                 "m, steps of length 1/m; with field block, how often it is applied"),
-         kFlow),
 };
 
-constexpr SchemaSection kFlowSections[] = {{"Model: flow (hybrid_ode)", kRows, kField}};
+constexpr Leaf kSolverRows[] = {
+    read(
+        word("model.solver.method", "euler midpoint heun rk4 rk4_38 dopri5 ab2 reversible_heun",
+             "euler", Structural,
+             "method of the flow, or of the whole depth of time_indexed and tong, on a fixed grid; "
+             "rk4_38 is what torchdiffeq calls rk4; ab2 begins with a step of rk4"),
+        kSolved),
+    or_null(
+        read(integer("model.solver.steps", 1, 1024, "steps", "null", Structural,
+                     "m, steps of the flow of length 1/m, or of the whole depth of length L Δt/m; "
+                     "with field block, how often it is applied"),
+             "model.family=hybrid_ode|time_indexed|tong"),
+        "4; time_indexed, tong: n_layers"),
+};
+
+constexpr Leaf kGradientRows[] = {
+    word(
+        "model.gradient.mode", "plain checkpoint reversible adjoint", "plain", Structural,
+        "what the backward pass through the depth keeps: all it reads; some states, the steps "
+        "between them taken again (the same bits); of a flow the last state only, each step undone "
+        "(reversible_heun), or its equation solved backwards (approximate, the error is recorded)"),
+    read(integer("model.gradient.slots", 1, 1024, "states", "8", Structural,
+                 "states kept of each run of steps; a shorter run keeps one for each step"),
+         "model.gradient.mode=checkpoint"),
+};
+
+constexpr SchemaSection kFlowSections[] = {
+    {"Model: flow (hybrid_ode)", kRows, kField},
+    {"Model: solver", kSolverRows},
+    {"Model: gradient through depth", kGradientRows},
+};
 
 }  // namespace
 

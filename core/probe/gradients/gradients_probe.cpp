@@ -17,6 +17,8 @@ GradientsProbe::GradientsProbe(const ProbeSubject& subject, ProbeSchedule schedu
 
 void GradientsProbe::declare(RecordSink& out) {
   norm_ = out.declare({"gradient_norm_depth", {{.name = "depth", .length = subject_.depth()}}});
+  if (subject_.has_adjoint()) adjoint_ = out.declare({"gradient_adjoint_error"});
+  if (subject_.has_reversible()) defect_ = out.declare({"reversible_defect"});
   if (training_ == nullptr) return;
   const std::vector<SeriesAxis> layers = {{.name = "layer", .length = training_->layers()}};
   layer_ = out.declare({"gradient_norm_layer", layers});
@@ -34,6 +36,20 @@ void GradientsProbe::write_training(RecordSink& out) const {
     out.write(vanished_, e, counts.vanished);
     out.write(exploded_, e, counts.exploded);
     out.write(clips_, e, std::span(&counts.clipped, 1));
+  }
+}
+
+void GradientsProbe::write_mode(RecordSink& out) const {
+  if (!subject_.has_adjoint() && !subject_.has_reversible()) return;
+  const std::int64_t count = std::min(batch_, subject_.set().sequences());
+  const auto errors = subject_.gradient_mode_errors(0, count);
+  for (const auto& [place, values] :
+       {std::pair{adjoint_, errors.adjoint}, std::pair{defect_, errors.defect}}) {
+    if (!values.defined()) continue;
+    for (std::int64_t e = 0; e < values.size(0); ++e) {
+      out.write(place, static_cast<std::size_t>(e),
+                std::span(values.const_data_ptr<double>() + e, 1));
+    }
   }
 }
 
@@ -61,6 +77,7 @@ void GradientsProbe::measure(std::int64_t /*step*/, RecordSink& out) {
     }
     out.write(norm_, static_cast<std::size_t>(e), norms);
   }
+  write_mode(out);
   if (training_ != nullptr) write_training(out);
 }
 

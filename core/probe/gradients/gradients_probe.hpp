@@ -16,6 +16,9 @@ namespace depthgrid {
 /// It is the gradient at the probe set, in evaluation mode, with every token executed: a property
 /// of the model, not of the batch of a step.
 ///
+/// Of a flow trained by its adjoint also the adjoint's error, of one under reversible Heun its
+/// defect: on the first sequences of the probe set.
+///
 /// Of a job in training also what the step before the measurement was made with, its own batch's
 /// gradient by the parameters of each layer: norm before and after the clip, and how many steps so
 /// far were extreme (TrainingGradients).
@@ -32,11 +35,13 @@ class GradientsProbe final : public Probe {
 
  private:
   void write_training(RecordSink& out) const;
+  void write_mode(RecordSink& out) const;
 
   const ProbeSubject& subject_;
   ProbeSchedule schedule_;
   std::int64_t batch_;
   const TrainingGradients* training_;
+  std::size_t adjoint_ = 0, defect_ = 0;
   std::size_t norm_ = 0, layer_ = 0, clipped_ = 0, vanished_ = 0, exploded_ = 0, clips_ = 0;
 };
 

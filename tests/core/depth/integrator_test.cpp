@@ -117,7 +117,7 @@ TEST(Integrator, EulerCostsOnePassAStepAndLooksAtNothing) {
 
   Watcher watcher;
   const auto names =
-      operators_of([&] { DepthIntegrator(kEuler).solve(field, grid, x, {}, {&watcher}); });
+      operators_of([&] { DepthIntegrator(kEuler).solve(field, grid, x, {}, {{&watcher}}); });
 
   EXPECT_EQ(names.count("aten::addcmul"), 6);
   EXPECT_EQ(watcher.steps, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5}));
@@ -136,9 +136,9 @@ TEST(Integrator, ObserversSeeTheStepsTheyWantAndChangeNoBit) {
   Watcher watcher;
 
   const at::Tensor unseen = integrator.solve(field, grid, x, {});
-  const at::Tensor unwanted = integrator.solve(field, grid, x, {}, {&watcher}, 7);
+  const at::Tensor unwanted = integrator.solve(field, grid, x, {}, {{&watcher}, 7});
   const std::size_t calls = watcher.steps.size();
-  const at::Tensor watched = integrator.solve(field, grid, x, {}, {&watcher}, 20);
+  const at::Tensor watched = integrator.solve(field, grid, x, {}, {{&watcher}, 20});
 
   EXPECT_EQ(calls, 0);
   EXPECT_EQ(watcher.steps, (std::vector<std::int64_t>{0, 1, 2}));

@@ -42,9 +42,9 @@ TEST(Control, PieceIsTheTokensThatComeAndAConstantIsTheSameForAll) {
 
 TEST(DepthSegment, RunsCarryTheirFieldAndMethodFromOneToTheNext) {
   std::vector<DepthSegment> whole;
-  for (const Tableau* method : {&kEuler, &kMidpoint, &kRk4}) {
+  for (const char* method : {"euler", "midpoint", "rk4"}) {
     whole.push_back(
-        fixed_run(*method, flow_grid(2, 1, at::kDouble), std::make_unique<SteeredField>()));
+        fixed_run(stepper(method), flow_grid(2, 1, at::kDouble), std::make_unique<SteeredField>()));
   }
   const Control u{torch::randn({2, 3, 5, 1}, at::kDouble)};
   const at::Tensor& z = u.u;

@@ -232,14 +232,15 @@ TEST(Decoder, GoesOnBeyondTheTrainedLengthWithRotaryPositions) {
 
 TEST(Decoder, UnderAControlSignalIsTheSameAsTheWholeSequence) {
   const at::NoGradGuard no_grad;
-  using Case = std::tuple<bool, const Tableau*, std::int64_t>;
+  using Case = std::tuple<bool, const char*, std::int64_t>;
   for (const auto& [mlp, method, signals] :
-       {Case{false, &kEuler, 1}, Case{false, &kEuler, 9}, Case{false, &kMidpoint, 9},
-        Case{true, &kEuler, 1}, Case{true, &kEuler, 9}, Case{true, &kMidpoint, 1}}) {
+       {Case{false, "euler", 1}, Case{false, "euler", 9}, Case{false, "midpoint", 9},
+        Case{false, "ab2", 9}, Case{false, "reversible_heun", 1}, Case{true, "euler", 1},
+        Case{true, "euler", 9}, Case{true, "midpoint", 1}}) {
     ModelOptions o = small_options("hybrid_ode", 2);
     if (mlp) with_mlp_field(o);
     with_control(o, 3);
-    o.flow.method = method;
+    o.solver.method = &stepper(method);
     const Built s = built_and_moved(o, at::kDouble);
     const at::Tensor ids = at::randint(0, o.vocabulary, {2, 3, 9}, at::kLong);
     const Control u{at::randn({2, 1, signals, 3}, at::kDouble)};
@@ -248,7 +249,7 @@ TEST(Decoder, UnderAControlSignalIsTheSameAsTheWholeSequence) {
     Decoder decoder(*s.model, {}, u);
     for (std::int64_t t = 0; t < 9; ++t) {
       const at::Tensor logits = s.model->readout(decoder.advance(ids.narrow(2, t, 1)));
-      EXPECT_LE(distance(logits, whole.narrow(2, t, 1)), 1e-9) << method->name << ", token " << t;
+      EXPECT_LE(distance(logits, whole.narrow(2, t, 1)), 1e-9) << method << ", token " << t;
     }
   }
 }
@@ -257,7 +258,7 @@ TEST(Decoder, AFlowHasAStateForEachOfItsStepsAndKeepsNothingWhereItDoesNotAttend
   for (const bool mlp : {false, true}) {
     ModelOptions o = small_options("hybrid_ode", 2);
     if (mlp) with_mlp_field(o);
-    o.flow.steps = 2;
+    o.solver.steps = 2;
     const Built s = built_and_moved(o, at::kFloat);
     Decoder decoder(*s.model);
     ASSERT_EQ(decoder.steps(), 4);  // two layers, and two steps in place of the one between
@@ -267,8 +268,8 @@ TEST(Decoder, AFlowHasAStateForEachOfItsStepsAndKeepsNothingWhereItDoesNotAttend
       const bool attends = !mlp || i == 0 || i == 3;
       EXPECT_EQ(decoder.lengths(i), std::vector<std::int64_t>(6, attends ? 5 : 0)) << i;
     }
-    o.flow.method = &kMidpoint;
-    EXPECT_EQ(Decoder(*built_and_moved(o, at::kFloat).model).steps(), 0);
+    o.solver.method = &stepper("midpoint");
+    EXPECT_EQ(Decoder(*built_and_moved(o, at::kFloat).model).steps(), 4);
   }
 }
 

@@ -103,8 +103,8 @@ TEST(HybridOde, OfALinearFieldIsItsExponential) {
   o.layers = 1;
   o.flow.first = 0;
   o.flow.last = 1;
-  o.flow.method = &kRk4;
-  o.flow.steps = 64;
+  o.solver.method = &stepper("rk4");
+  o.solver.steps = 64;
   const Built exact(o, seeds_of(o), false, at::kDouble);
   const at::NoGradGuard no_grad;
   // f(x) = α (relu(x + 100) − 100) = α x for |x| < 100: H(1) = exp(α) H(0).
@@ -141,21 +141,20 @@ TEST_P(FlowOrder, HalvingTheStepShrinksTheErrorByTheMethodsOrder) {
   o.flow.alpha = {1};
   o.init.std = {0.3};
   const at::Tensor tokens = some_tokens(o);
-  const auto end = [&](const Tableau& m, std::int64_t steps) {
-    o.flow.method = &m;
-    o.flow.steps = steps;
+  const auto end = [&](std::string_view m, std::int64_t steps) {
+    o.solver.method = &stepper(m);
+    o.solver.steps = steps;
     const Built exact(o, seeds_of(o), false, at::kDouble);
     const at::NoGradGuard no_grad;
     return exact.model->states(tokens, {});
   };
-  const Tableau& tested = tableau(method.name);
-  const at::Tensor reference = end(kRk4, 512);  // powers of two: times are exact in float32
+  const at::Tensor reference = end("rk4", 512);  // powers of two: times are exact in float32
 
   // A method of the first order shows its order at short steps only.
   const std::int64_t steps = method.order == 1 ? 64 : 16;
 
-  const double coarse = (end(tested, steps) - reference).norm().item<double>();
-  const double fine = (end(tested, 2 * steps) - reference).norm().item<double>();
+  const double coarse = (end(method.name, steps) - reference).norm().item<double>();
+  const double fine = (end(method.name, 2 * steps) - reference).norm().item<double>();
 
   EXPECT_GT(fine, 0);
   EXPECT_NEAR(std::log2(coarse / fine), method.order, method.tolerance);
@@ -186,7 +185,7 @@ TEST(HybridOde, LossHasTheGradientOfFiniteDifferences) {
     if (std::string(name) == "mlp") with_mlp_field(o);
     with_control(o, 2);
     o.control.bias = true;
-    o.flow.method = &kMidpoint;
+    o.solver.method = &stepper("midpoint");
     o.width = o.hidden = 8;
     o.flow.hidden = 6;
     const Built exact(o, seeds_of(o), false, at::kDouble);
@@ -315,7 +314,7 @@ TEST(HybridOde, WalksLayersThenTheFlowInItsOwnTimeThenLayers) {
   o.layers = 6;
   o.flow.first = 2;
   o.flow.last = 4;
-  o.flow.steps = 4;
+  o.solver.steps = 4;
   const Built built(o, {3});
   StepTimes seen;
 
@@ -339,7 +338,7 @@ TEST(HybridOde, MasksOfDropoutAreDrawnOnceAnEvaluationOrOnceASolve) {
     ModelOptions o = small_options("hybrid_ode");
     o.dropout_mlp = {0.5};
     o.flow.mask_per_solve = per_solve;
-    o.flow.steps = 2;
+    o.solver.steps = 2;
     o.flow.first = 0;
     o.flow.last = 3;
     o.norm = NormChoice::None;

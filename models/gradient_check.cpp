@@ -1,0 +1,94 @@
+#include "models/gradient_check.hpp"
+
+#include <utility>
+#include <vector>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include "core/base/nan.hpp"
+#include "core/depth/recomputed_depth.hpp"
+#include "models/ops/cell_cross_entropy.hpp"
+
+namespace depthgrid {
+namespace {
+
+/// Sum of squares of every cell. @return (E) double, host
+at::Tensor squares(const at::Tensor& x) {
+  return x.detach().to(at::kDouble).square().flatten(1).sum(1).cpu();
+}
+
+at::Tensor unknown(const ModelOptions& o) {
+  return at::full({o.cells}, kNaN, at::kDouble);
+}
+
+std::vector<at::Tensor> of_flow(const Arena& arena) {
+  std::vector<at::Tensor> out;
+  for (const ParameterSlot& slot : arena.layout().slots()) {
+    if (!slot.spec.name.starts_with("flow.")) continue;
+    for (const Arena::Leaf& leaf : arena.leaves()) {
+      if (leaf.offset == slot.offset) out.push_back(leaf.view);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+at::Tensor adjoint_error(const Model& model, const Arena& arena, const at::Tensor& tokens,
+                         const at::Tensor& targets) {
+  const ForwardContext context;
+  const std::vector<at::Tensor> parameters = of_flow(arena);
+  const auto gradients = [&](GradientMode mode) {
+    const at::AutoGradMode enabled(true);
+    at::Tensor x = model.embed(tokens);
+    for (const DepthSegment& s : model.segments(context)) {
+      const GradientPlan plan{s.flow ? mode : GradientMode::Plain};
+      x = RecomputedDepth(*s.method->stepper(), plan, nullptr)
+              .solve(*s.field, s.grid, x, model.control({}));
+    }
+    const at::Tensor loss = cell_cross_entropy(model.readout(x), targets).sum();
+    return torch::autograd::grad({loss}, parameters, {}, {}, false, /*allow_unused=*/true);
+  };
+  bool flows = false;
+  {
+    const at::NoGradGuard no_grad;
+    for (const DepthSegment& s : model.segments(context)) flows = flows || s.flow;
+  }
+  if (!flows || parameters.empty()) return unknown(model.options());
+  const std::vector<at::Tensor> exact = gradients(GradientMode::Plain);
+  const std::vector<at::Tensor> adjoint = gradients(GradientMode::Adjoint);
+  at::Tensor apart = at::zeros({model.options().cells}, at::kDouble), size = at::zeros_like(apart);
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    if (!exact[i].defined() || !adjoint[i].defined()) continue;
+    apart += squares(exact[i] - adjoint[i]);
+    size += squares(exact[i]);
+  }
+  return (apart / size).sqrt();
+}
+
+at::Tensor reversible_defect(const Model& model, const at::Tensor& tokens) {
+  const at::NoGradGuard no_grad;
+  const ForwardContext context;
+  const Control& u = model.control({});
+  at::Tensor x = model.embed(tokens);
+  for (const DepthSegment& s : model.segments(context)) {
+    const Stepper& method = *s.method->stepper();
+    if (!s.flow || !method.reversible()) {
+      x = s.method->solve(*s.field, s.grid, x, u);
+      continue;
+    }
+    DepthState state{x};
+    for (std::int64_t i = 0; i < s.grid.steps(); ++i) {
+      state = method.step(*s.field, s.grid, i, state, u).after;
+    }
+    return (squares(state.x - state.memory.front()) / squares(state.x)).sqrt();
+  }
+  return unknown(model.options());
+}
+
+}  // namespace depthgrid

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "core/train/optimizer/arena.hpp"
+#include "models/model.hpp"
+
+namespace depthgrid {
+
+/// How far the gradient of a flow by its adjoint is from the one of its discrete steps:
+/// |g - g'| / |g| over the flow's parameters together, on this text, in evaluation mode.
+/// @param arena   the parameters of `model`.
+/// @param tokens  (E, B, T); each predicts its successor in `targets`, (E, B, T).
+/// @return (E) double; NaN without a flow, and where the flow gets no gradient.
+at::Tensor adjoint_error(const Model& model, const Arena& arena, const at::Tensor& tokens,
+                         const at::Tensor& targets);
+
+/// How far the two states that reversible Heun carries have drifted apart at the end of the flow:
+/// |x - y| / |x|. Steps can be undone while it is small. @return (E) double; NaN if the flow has
+/// another method. Source: Kidger et al. (2021), arXiv 2105.13493, section 3.
+at::Tensor reversible_defect(const Model& model, const at::Tensor& tokens);
+
+}  // namespace depthgrid
