@@ -70,7 +70,17 @@ void check_gradient(const Slots& s, const RuleReport& report) {
            mode + " undoes each step, which " + report.shown(row.flow_method) +
                " does not allow: use `model.solver.method: reversible_heun`, or checkpoint");
   }
+  if (undoes) {
+    report.note(row.gradient,
+                mode +
+                    ": these cells train the map of reversible_heun, by which they are evaluated, "
+                    "decoded and probed, too; a plain arm of that method shows what undoing its "
+                    "steps costs");
+  }
   if (!adjoint) return;
+  report.note(row.gradient, mode +
+                                ": gradients are approximate; `gradient_adjoint_error` in the "
+                                "results is their error (`probes.gradients`)");
   if (s.is(row.flow_method, "ab2") || s.is(row.flow_method, "reversible_heun")) {
     report({row.gradient, row.flow_method},
            mode + " solves the equation backwards by a one-step method, which " +

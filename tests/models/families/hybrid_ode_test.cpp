@@ -165,7 +165,8 @@ std::vector<std::pair<Method, FieldKind>> order_cases() {
   for (const FieldKind kind : {FieldKind::AttentionMlp, FieldKind::TimeIndexed, FieldKind::Mlp}) {
     for (const Method& m :
          {Method{"euler", 1, 0.1}, Method{"midpoint", 2, 0.15}, Method{"heun", 2, 0.15},
-          Method{"rk4", 4, 0.25}, Method{"rk4_38", 4, 0.25}}) {
+          Method{"rk4", 4, 0.25}, Method{"rk4_38", 4, 0.25}, Method{"ab2", 2, 0.15},
+          Method{"reversible_heun", 2, 0.15}}) {
       out.emplace_back(m, kind);
     }
   }
