@@ -44,6 +44,9 @@ CASES = {
     "hybrid_ode_midpoint": Case(method="midpoint"),
     "hybrid_ode_heun": Case(method="heun"),
     "hybrid_ode_rk4": Case(method="rk4"),
+    "hybrid_ode_dopri5": Case(method="dopri5"),
+    "hybrid_ode_ab2": Case(method="ab2"),
+    "hybrid_ode_reversible_heun": Case(method="reversible_heun"),
     "hybrid_ode_sequential_field": Case(sequential=True),
     "hybrid_ode_autonomous": Case(timed=False),
     "hybrid_ode_time_indexed": Case(field="gated", timed=False),
@@ -132,9 +135,31 @@ def velocity(w: Weights, case: Case) -> Callable[[float, Tensor], Tensor]:
     return f
 
 
+DOPRI5 = (
+    (0, ()),
+    (1 / 5, (1 / 5,)),
+    (3 / 10, (3 / 40, 9 / 40)),
+    (4 / 5, (44 / 45, -56 / 15, 32 / 9)),
+    (8 / 9, (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729)),
+    (1, (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656)),
+    (1, (35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84)),
+)
+"""Times and weights of the stages; the last row is the step itself."""
+
+
+def rk4(f: Callable[[float, Tensor], Tensor], x: Tensor, t: float, h: float) -> Tensor:
+    middle, end = float32(t + float32(0.5 * h)), float32(t + h)
+    k1 = f(t, x)
+    k2 = f(middle, x + h / 2 * k1)
+    k3 = f(middle, x + h / 2 * k2)
+    k4 = f(end, x + h * k3)
+    return x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+
+
 def flow(w: Weights, case: Case, x: Tensor) -> Tensor:
     h = float32(1 / case.steps)
     f = velocity(w, case)
+    y, before = x, torch.empty(0, dtype=x.dtype)
     for j in range(case.steps):
         t = float32(j / case.steps)
         middle, end = float32(t + float32(0.5 * h)), float32(t + h)
@@ -145,12 +170,22 @@ def flow(w: Weights, case: Case, x: Tensor) -> Tensor:
         elif case.method == "heun":
             k = f(t, x)
             x = x + h / 2 * (k + f(end, x + h * k))
+        elif case.method == "dopri5":
+            slopes: list[Tensor] = []
+            for c, row in DOPRI5:
+                stage = x + h * sum((a * k for a, k in zip(row, slopes, strict=True)), torch.zeros_like(x))
+                slopes.append(f(float32(t + float32(c * h)), stage))
+            x = stage
+        elif case.method == "ab2":
+            now = f(t, x)
+            x = rk4(f, x, t, h) if j == 0 else x + h * (1.5 * now - 0.5 * before)
+            before = now
+        elif case.method == "reversible_heun":
+            here = f(t, y)
+            y = 2 * x - y + h * here
+            x = x + h / 2 * (here + f(end, y))
         else:
-            k1 = f(t, x)
-            k2 = f(middle, x + h / 2 * k1)
-            k3 = f(middle, x + h / 2 * k2)
-            k4 = f(end, x + h * k3)
-            x = x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+            x = rk4(f, x, t, h)
     return x
 
 
