@@ -8,14 +8,11 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/where.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/functions/utils.h>
 #include <torch/csrc/autograd/variable.h>
 
 #include "core/base/error.hpp"
-#include "core/base/nan.hpp"
-#include "core/cells/cell_set.hpp"
 #include "core/depth/adjoint_solve.hpp"
 #include "core/depth/integrator.hpp"
 #include "core/depth/observer.hpp"
@@ -127,7 +124,6 @@ class RecomputedSolve final : public torch::autograd::Node {
         reverse(0, steps, kept_.at(0), std::min(plan_.slots, steps), true);
         break;
       case GradientMode::Reversible:
-        if (gradient_.x.defined()) gradient_.x = gradient_.x * sound(kept_.at(steps));
         undo(kept_.at(steps));
         break;
       case GradientMode::Adjoint:
@@ -169,13 +165,6 @@ class RecomputedSolve final : public torch::autograd::Node {
     const at::NoGradGuard no_grad;
     for (std::int64_t i = begin; i < end; ++i) state = step(i, state).after;
     return state;
-  }
-
-  /// 1 for cells whose steps can be undone, NaN for the others. @return (E, 1, 1, 1)
-  static at::Tensor sound(const DepthState& end) {
-    const at::Tensor defect = (end.x - end.memory.front()).flatten(1).norm(2, 1);
-    const at::Tensor bound = kLargestDefect * end.x.flatten(1).norm(2, 1);
-    return per_cell(at::where(defect.le(bound), 1.0, kNaN).to(end.x.scalar_type()), end.x);
   }
 
   void undo(DepthState after) {

@@ -19,10 +19,6 @@ enum class GradientMode : std::uint8_t {
   Adjoint,     // the last state is kept; the equation is solved backwards: an approximation
 };
 
-/// Largest |x - y| / |x| of reversible Heun's two states at the end of a solve whose steps are
-/// undone: beyond it what was is lost in rounding, and the cell's gradient is NaN.
-inline constexpr double kLargestDefect = 1e-2;
-
 /// A mode with its number of states.
 struct GradientPlan {
   GradientMode mode = GradientMode::Plain;

@@ -183,32 +183,6 @@ TEST(Reversible, GradientsAreThoseOfItsOwnMap) {
   }
 }
 
-/// dx/dt = -r x with a rate of each cell.
-class Decay final : public VectorField {
- public:
-  explicit Decay(at::Tensor rate) : rate_(std::move(rate)) {}
-  FieldValue evaluate(const at::Tensor& x, const DepthPoint&, const Control&) const override {
-    return {-per_cell(rate_, x) * x, {}};
-  }
-
- private:
-  at::Tensor rate_;  // (E)
-};
-
-TEST(Reversible, ACellWhoseStepsCannotBeUndoneGetsNoNumberAndItsNeighbourItsOwn) {
-  const FieldPtr both = std::make_shared<Decay>(torch::tensor({0.5, 30.0}, at::kDouble));
-  const FieldPtr one = std::make_shared<Decay>(torch::tensor({0.5}, at::kDouble));
-  const RecomputedDepth method(stepper("reversible_heun"), {GradientMode::Reversible}, nullptr);
-  const at::Tensor x = torch::ones({2, 1, 2, 3}, at::kDouble).requires_grad_();
-  const at::Tensor alone = torch::ones({1, 1, 2, 3}, at::kDouble).requires_grad_();
-
-  method.solve(*both, flow_grid(2, 8, at::kDouble), x, {}).sum().backward();
-  method.solve(*one, flow_grid(1, 8, at::kDouble), alone, {}).sum().backward();
-
-  EXPECT_TRUE(torch::equal(x.grad()[0], alone.grad()[0]));
-  EXPECT_TRUE(x.grad()[1].isnan().all().item<bool>());
-}
-
 TEST(Adjoint, ApproximatesAndTheErrorFallsWithTheMethodsOrder) {
   const auto error = [](const char* method, std::int64_t steps) {
     const Solve plain = solved({method, steps, {}, at::kDouble});
