@@ -150,8 +150,10 @@ TEST_P(FlowOrder, HalvingTheStepShrinksTheErrorByTheMethodsOrder) {
   };
   const at::Tensor reference = end("rk4", 512);  // powers of two: times are exact in float32
 
-  // A method of the first order shows its order at short steps only.
-  const std::int64_t steps = method.order == 1 ? 64 : 16;
+  // A method of the first order, and one whose first step is better than the others, shows its
+  // order at short steps only.
+  const bool late = method.order == 1 || std::string_view(method.name) == "ab2";
+  const std::int64_t steps = late ? 64 : 16;
 
   const double coarse = (end(method.name, steps) - reference).norm().item<double>();
   const double fine = (end(method.name, 2 * steps) - reference).norm().item<double>();
