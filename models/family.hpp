@@ -56,7 +56,9 @@ class Family {
 
   /// The block of the family's flow at any of the flow's times, for the further evaluations of a
   /// step. @param t  (E). @throws Error if no part of the depth is a flow.
-  virtual DecodeBlock block_at(const at::Tensor& t) const;
+  virtual DecodeBlock block_at(const at::Tensor& /*t*/) const {
+    throw Error("no part of this depth is a flow");
+  }
 
   /// The block at each step of the evaluation grid, for diagnostics; where a step evaluates its
   /// field several times, that at its beginning. What a step does not have is undefined.
@@ -102,10 +104,6 @@ class Family {
   /// Parameters without gradient in training, and why; empty for most families.
   virtual std::vector<DeadParameter> dead_parameters() const { return {}; }
 };
-
-inline DecodeBlock Family::block_at(const at::Tensor& /*t*/) const {
-  throw Error("no part of this depth is a flow");
-}
 
 /// Builds a family over its parameters.
 using FamilyBuilder = std::function<std::unique_ptr<Family>(ParameterSource&, const ModelOptions&)>;

@@ -56,15 +56,14 @@ class RecomputedSolve final : public torch::autograd::Node {
   at::Tensor forward(const at::Tensor& x0, const DepthPass& pass) {
     const std::int64_t steps = grid_.steps();
     const std::vector<Observer*> watch = awake(pass);
-    std::vector<std::int64_t> keep = {0};
-    const std::vector<std::int64_t> more = treeverse::kept(steps, plan_.slots);
-    keep.insert(keep.end(), more.begin(), more.end());
-    keep.push_back(steps - 1);  // at hand when the backward pass begins
+    std::vector<std::int64_t> keep = {steps};  // the last state
+    if (plan_.mode == GradientMode::Checkpoint) {
+      keep = treeverse::kept(steps, plan_.slots);
+      keep.insert(keep.end(), {0, steps - 1});  // the latter is at hand as the backward pass begins
+    }
     DepthState state{x0.detach()};
     for (std::int64_t i = 0; i < steps; ++i) {
-      if (plan_.mode == GradientMode::Checkpoint && std::ranges::count(keep, i) > 0) {
-        kept_[i] = state;
-      }
+      keep_if_in(keep, i, state);
       const StepTape tape(state);
       DepthStep step = method_.step(*field_, grid_, i, tape.inputs(), u_);
       places_.push_back(tape.captures(results_of(step), captured_));
@@ -76,7 +75,7 @@ class RecomputedSolve final : public torch::autograd::Node {
       add_losses(step.losses, pass);
       state = detached(step.after);
     }
-    if (plan_.mode != GradientMode::Checkpoint) kept_[steps] = state;
+    keep_if_in(keep, steps, state);
     return state.x;
   }
 
@@ -140,6 +139,10 @@ class RecomputedSolve final : public torch::autograd::Node {
   }
 
  private:
+  void keep_if_in(const std::vector<std::int64_t>& keep, std::int64_t i, const DepthState& state) {
+    if (std::ranges::count(keep, i) > 0) kept_[i] = state;
+  }
+
   /// Steps begin … end - 1, the last first. @param first  the forward pass has just swept over
   /// them.
   void reverse(std::int64_t begin, std::int64_t end, const DepthState& state, std::int64_t slots,

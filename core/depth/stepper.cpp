@@ -1,5 +1,7 @@
 #include "core/depth/stepper.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -94,10 +96,13 @@ class ReversibleHeun final : public Stepper {
   }
 };
 
-const AdamsBashforth2 kAb2;
-const ReversibleHeun kReversibleHeun;
 const RungeKutta kRungeKutta[] = {RungeKutta(kEuler), RungeKutta(kMidpoint), RungeKutta(kHeun),
                                   RungeKutta(kRk4),   RungeKutta(kRk438),    RungeKutta(kDopri5)};
+const AdamsBashforth2 kAb2;
+const ReversibleHeun kReversibleHeun;
+const Stepper* const kMethods[] = {&kRungeKutta[0], &kRungeKutta[1], &kRungeKutta[2],
+                                   &kRungeKutta[3], &kRungeKutta[4], &kRungeKutta[5],
+                                   &kAb2,           &kReversibleHeun};
 
 }  // namespace
 
@@ -128,13 +133,11 @@ DepthStep RungeKutta::step(const VectorField& field, const DepthGrid& grid, std:
 }
 
 const Stepper& stepper(std::string_view name) {
-  std::vector<const Stepper*> rows;
-  for (const RungeKutta& row : kRungeKutta) rows.push_back(&row);
-  rows.insert(rows.end(), {&kAb2, &kReversibleHeun});
+  const auto* const row = std::ranges::find(kMethods, name, &Stepper::name);
+  if (row != std::end(kMethods)) return **row;
   std::string known;
-  for (const Stepper* row : rows) {
-    if (row->name() == name) return *row;
-    known += (known.empty() ? "" : ", ") + std::string(row->name());
+  for (const Stepper* one : kMethods) {
+    known += (known.empty() ? "" : ", ") + std::string(one->name());
   }
   throw Error("unknown integrator '" + std::string(name) + "'; known: " + known);
 }

@@ -69,8 +69,7 @@ void check_gradient(const Slots& s, const RuleReport& report) {
     report({row.gradient, row.flow_method},
            mode + " undoes each step, which " + report.shown(row.flow_method) +
                " does not allow: use `model.solver.method: reversible_heun`, or checkpoint");
-  }
-  if (undoes) {
+  } else if (undoes) {
     report.note(row.gradient,
                 mode +
                     ": these cells train the map of reversible_heun, by which they are evaluated, "
