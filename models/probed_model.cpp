@@ -48,13 +48,9 @@ class ModelTrack final : public DepthTrack {
     return depthgrid::advance(segments_, x, from, to, control_);
   }
 
-  /// All steps in one go.
-  at::Tensor pass(const at::Tensor& x, const DepthPass& pass) const {
-    at::Tensor state = x;
-    for (const DepthSegment& s : segments_) {
-      state = s.method->solve(*s.field, s.grid, state, control_, pass);
-    }
-    return state;
+  /// All `steps` steps, watched.
+  at::Tensor watched(const at::Tensor& x, std::int64_t steps, Observer& observer) const {
+    return depthgrid::advance(segments_, x, 0, steps, control_, {.watch = {&observer}});
   }
 
  private:
@@ -136,7 +132,7 @@ std::vector<at::Tensor> ProbedModel::state_gradients(std::int64_t first, std::in
   const at::AutoGradMode gradients(true);
   StateCollector collector;
   const at::Tensor start = model_.embed(inputs(first, count)).detach().requires_grad_();
-  at::Tensor last = steps.pass(start, {.watch = {&collector}});
+  at::Tensor last = steps.watched(start, depth(), collector);
   std::vector<at::Tensor> states = std::move(collector.states);
   states.push_back(std::move(last));
   const at::Tensor loss =
@@ -150,8 +146,7 @@ bool ProbedModel::has_adjoint() const {
 }
 
 bool ProbedModel::has_reversible() const {
-  const ModelOptions& o = model_.options();
-  return o.flow.replaced() > 0 && o.solver.method->reversible();
+  return model_.options().solver.method->reversible();
 }
 
 ProbedModel::GradientModeErrors ProbedModel::gradient_mode_errors(std::int64_t first,

@@ -7,7 +7,7 @@
 namespace depthgrid {
 
 at::Tensor advance(const std::vector<DepthSegment>& segments, const at::Tensor& x,
-                   std::int64_t from, std::int64_t to, const Control& u) {
+                   std::int64_t from, std::int64_t to, const Control& u, const DepthPass& pass) {
   at::Tensor state = x;
   std::int64_t begin = 0;
   for (const DepthSegment& segment : segments) {
@@ -16,7 +16,7 @@ at::Tensor advance(const std::vector<DepthSegment>& segments, const at::Tensor& 
     if (first < last) {
       const DepthGrid part =
           segment.grid.piece(first - begin, last - first, segment.grid.first + first - begin);
-      state = segment.method->solve(*segment.field, part, state, u);
+      state = segment.method->solve(*segment.field, part, state, u, pass);
     }
     begin = end;
   }

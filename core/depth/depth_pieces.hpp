@@ -16,6 +16,7 @@ namespace depthgrid {
 /// itself if from = to.
 /// @throws Error if there are no such steps.
 at::Tensor advance(const std::vector<DepthSegment>& segments, const at::Tensor& x,
-                   std::int64_t from, std::int64_t to, const Control& u = {});
+                   std::int64_t from, std::int64_t to, const Control& u = {},
+                   const DepthPass& pass = {});
 
 }  // namespace depthgrid
