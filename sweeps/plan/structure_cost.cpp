@@ -10,6 +10,7 @@
 #include "core/base/json_text.hpp"
 #include "core/config/axis_labels.hpp"
 #include "core/config/facts/gathered_execution.hpp"
+#include "core/config/facts/state_volume.hpp"
 #include "core/config/family_facts.hpp"
 #include "storage/columns/variables.hpp"
 
@@ -63,18 +64,6 @@ constexpr double kSecondsPerCell = 0.035;
 // products (`depthgrid bench step` at d_model 16 … 128).
 constexpr double kSecondsPerFlop = 1.1e-11;
 constexpr double kSecondsPerToken = 1e-6, kSecondsPerTokenAndLayer = 2.7e-7;
-
-/// Layers, the steps of a flow in place of those that it replaces, or of a depth that is solved.
-std::int64_t depth_steps(const CellConfig& config) {
-  const std::int64_t layers = config.integer("model.n_layers");
-  const FamilyFacts& family = facts_of(config.word("model.family"));
-  if (family.timed) return config.integer("model.solver.steps");
-  if (!family.flow) return layers;
-  const ValueList& range = *config.at("model.replaced_layers").get_if<ValueList>();
-  const std::int64_t replaced =
-      *range.at(1).get_if<std::int64_t>() - *range.at(0).get_if<std::int64_t>();
-  return replaced > 0 ? layers - replaced + config.integer("model.solver.steps") : layers;
-}
 
 // Of docs/store-format.md: a frame's head, a number of a row, one of a series.
 constexpr double kFrame = 24, kNumber = 8, kPackedNumber = 4;
@@ -199,8 +188,9 @@ PredictedTime predicted_times(const CellConfig& config, const StructureCost& cos
 
 void set_rough_times(StructureCost& cost, const CellConfig& config) {
   const std::int64_t tokens = config.integer("train.batch_size") * config.integer("data.seq_len");
-  cost.seconds_per_eval_token = kSecondsPerFlop * cost.flops_per_token + kSecondsPerToken +
-                                kSecondsPerTokenAndLayer * static_cast<double>(depth_steps(config));
+  cost.seconds_per_eval_token =
+      kSecondsPerFlop * cost.flops_per_token + kSecondsPerToken +
+      kSecondsPerTokenAndLayer * static_cast<double>(depth_steps(config.by_path()));
   cost.seconds_per_cell_step =
       (3 * cost.seconds_per_eval_token + kSecondsPerFlop * cost.recomputed_flops_per_token) *
       static_cast<double>(tokens);

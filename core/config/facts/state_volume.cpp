@@ -25,18 +25,17 @@ const std::string& word(const Value& value) {
   return *text;
 }
 
-/// States along depth: one more than steps. A flow has steps of its own for the layers it replaces.
-std::int64_t depth_edges_of(const ValueOfLeaf& leaf) {
+}  // namespace
+
+std::int64_t depth_steps(const ValueOfLeaf& leaf) {
   const std::int64_t layers = integer(leaf("model.n_layers"));
   const FamilyFacts& family = facts_of(word(leaf("model.family")));
-  if (family.timed) return integer(leaf("model.solver.steps")) + 1;
-  if (!family.flow) return layers + 1;
+  if (family.timed) return integer(leaf("model.solver.steps"));
+  if (!family.flow) return layers;
   const ValueList& range = *leaf("model.replaced_layers").get_if<ValueList>();
   const std::int64_t replaced = integer(range.back()) - integer(range.front());
-  return layers - replaced + integer(leaf("model.solver.steps")) + 1;
+  return layers - replaced + integer(leaf("model.solver.steps"));
 }
-
-}  // namespace
 
 double StateVolume::measurement_bytes() const {
   double out = 1;
@@ -59,7 +58,7 @@ StateVolume state_volume(const ValueOfLeaf& leaf) {
   const std::int64_t width = integer(leaf("model.d_model"));
   const Value& channels = leaf("probes.trajectory.state_channels");
   out.set = probe_set_sequences(leaf);
-  out.edges = depth_edges_of(leaf);
+  out.edges = depth_steps(leaf) + 1;
   out.tokens = integer(leaf("data.seq_len"));
   out.channels = channels.is_null() ? width : std::min(width, integer(channels));
   out.item_bytes = word(leaf("probes.trajectory.state_dtype")) == "f16" ? 2 : 4;

@@ -30,6 +30,10 @@ StateVolume state_volume(const ValueOfLeaf& leaf);
 /// Why these states cannot be kept and what to do about it; empty if they can.
 std::string state_refusal(const StateVolume& volume);
 
+/// Steps along depth: the layers, those of a flow in place of the layers that it replaces, or those
+/// in which the whole depth is solved.
+std::int64_t depth_steps(const ValueOfLeaf& leaf);
+
 /// Sequences of the probe set: `probes.set.sequences`, or what its default amounts to.
 std::int64_t probe_set_sequences(const ValueOfLeaf& leaf);
 
