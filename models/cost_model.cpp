@@ -66,8 +66,7 @@ double increment_gate(const ModelOptions& o) {
 
 /// Multiply-adds per token of the networks that generate the weights of all depths.
 double generators_per_token(const ModelOptions& o, std::int64_t rows, std::int64_t tokens) {
-  return static_cast<double>((o.layers - o.flow.replaced()) * o.hypernet.hidden *
-                             generated_entries(o)) /
+  return static_cast<double>(o.block_evaluations() * o.hypernet.hidden * generated_entries(o)) /
          static_cast<double>(rows * tokens);
 }
 
@@ -87,7 +86,7 @@ double flops_per_token(const ModelOptions& o, std::int64_t rows, std::int64_t to
   const auto c = static_cast<double>(o.width);
   const auto t = static_cast<double>(tokens);
   const double readout = c * static_cast<double>(o.vocabulary);
-  const auto layers = static_cast<double>(o.layers - o.flow.replaced());
+  const auto layers = static_cast<double>(o.block_evaluations());
   const double flow = o.flow.replaced() > 0
                           ? static_cast<double>(o.solver.evaluations()) * flow_evaluation(o, t)
                           : 0;
@@ -114,15 +113,16 @@ double capacity_share(const ModelOptions& o, std::int64_t tokens, std::size_t e)
 double recomputed_flops_per_token(const ModelOptions& o, std::int64_t rows, std::int64_t tokens,
                                   double forward) {
   const Recomputation again = recomputation(o);
-  if (again.layers == 0 && again.evaluations == 0) return 0;
   const auto t = static_cast<double>(tokens);
   const bool flows = o.flow.replaced() > 0 && o.flow.field != FieldKind::Block;
   const double flow = flows ? 2 * flow_evaluation(o, t) : 0;
   const double readout = 2 * static_cast<double>(o.width * o.vocabulary);
   const double of_layers = forward - readout - 2 * generators_per_token(o, rows, tokens) -
                            flow * static_cast<double>(o.solver.evaluations());
-  const auto layers = static_cast<double>(flows ? o.layers - o.flow.replaced() : o.depth_steps());
-  return (layers > 0 ? again.layers / layers * of_layers : 0) + again.evaluations * flow;
+  if (again.layers == 0) return again.evaluations * flow;
+  const bool tied = o.flow.replaced() > 0 && !flows;
+  const auto blocks = static_cast<double>(tied ? o.depth_steps() : o.block_evaluations());
+  return again.layers / blocks * of_layers + again.evaluations * flow;
 }
 
 double training_flops_per_token(const ModelOptions& o, std::int64_t rows, std::int64_t tokens,
@@ -155,9 +155,11 @@ double activation_bytes(const ModelOptions& o, std::int64_t rows, std::int64_t t
   const double scores =
       squares ? 3 * static_cast<double>(o.heads) * static_cast<double>(tokens) : 0.0;
   const double readout = 3 * static_cast<double>(o.vocabulary) + 3 * c;
-  // The generated weights of all depths and their gradients, complete before the generators' start.
-  const double weights = 2 * static_cast<double>(o.layers * generated_entries(o));
+  // The generated weights of all depths and their gradients, complete before the generators' start;
+  // where the depth is solved they are made for each evaluation.
   const KeptActivations kept = kept_activations(o);
+  const double depths = o.solved() ? kept.layers : static_cast<double>(o.layers);
+  const double weights = 2 * depths * static_cast<double>(generated_entries(o));
   const double blocks = kept.layers + kept.evaluations;
   return 4 * (n * (blocks * (layer + scores) + kept.states * c + readout) + weights);
 }
@@ -172,7 +174,8 @@ std::int64_t effective_parameters(const ModelOptions& o, const ParameterLayout& 
         slot.spec.name.starts_with("flow.block.") || slot.spec.name.starts_with("flow.mlp.");
     if (repeated) flow += slot.count;
   }
-  return layout.size() - generators + o.layers * generated_entries(o) + (o.layers - 1) * shared +
+  const std::int64_t blocks = o.block_evaluations();
+  return layout.size() - generators + blocks * generated_entries(o) + (blocks - 1) * shared +
          (o.solver.evaluations() - 1) * flow;
 }
 

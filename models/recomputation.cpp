@@ -12,7 +12,8 @@ namespace {
 struct DepthRun {
   std::int64_t steps = 0;
   std::int64_t evaluations = 0;  // of one step that is neither the first nor the last
-  bool flow = false;
+  bool flow = false;             // taken by the solver
+  bool field = false;            // of a field of its own, else of ordinary blocks
 };
 
 std::vector<DepthRun> runs_of(const ModelOptions& o) {
@@ -21,7 +22,8 @@ std::vector<DepthRun> runs_of(const ModelOptions& o) {
   const std::int64_t each = method.evaluations(3) - method.evaluations(2);
   if (o.solved()) return {{o.depth_steps(), each, true}};
   if (f.replaced() == 0 || f.field == FieldKind::Block) return {{o.depth_steps(), 1}};
-  std::vector<DepthRun> out = {{f.first, 1}, {o.solver.steps, each, true}, {o.layers - f.last, 1}};
+  std::vector<DepthRun> out = {
+      {f.first, 1}, {o.solver.steps, each, true, true}, {o.layers - f.last, 1}};
   std::erase_if(out, [](const DepthRun& run) { return run.steps == 0; });
   return out;
 }
@@ -62,7 +64,7 @@ bool recomputed(const ModelOptions& o, const DepthRun& run) {
 Recomputation recomputation(const ModelOptions& o) {
   Recomputation out;
   for (const DepthRun& run : runs_of(o)) {
-    (run.flow ? out.evaluations : out.layers) += again(o, run);
+    (run.field ? out.evaluations : out.layers) += again(o, run);
   }
   return out;
 }
@@ -70,11 +72,11 @@ Recomputation recomputation(const ModelOptions& o) {
 KeptActivations kept_activations(const ModelOptions& o) {
   KeptActivations out;
   double most = 0;  // evaluations with a tape of their own, one run at a time
-  bool of_flow = false;
+  bool of_field = false;
   for (const DepthRun& run : runs_of(o)) {
     if (!recomputed(o, run)) {
       const std::int64_t all = run.flow ? o.solver.method->evaluations(run.steps) : run.steps;
-      (run.flow ? out.evaluations : out.layers) += static_cast<double>(all);
+      (run.field ? out.evaluations : out.layers) += static_cast<double>(all);
       continue;
     }
     const bool keeps = o.gradient.mode == GradientMode::Checkpoint;
@@ -83,10 +85,10 @@ KeptActivations kept_activations(const ModelOptions& o) {
     const auto taped = static_cast<double>(run.evaluations);
     if (taped >= most) {
       most = taped;
-      of_flow = run.flow;
+      of_field = run.field;
     }
   }
-  (of_flow ? out.evaluations : out.layers) += most;
+  (of_field ? out.evaluations : out.layers) += most;
   return out;
 }
 

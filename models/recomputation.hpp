@@ -6,15 +6,15 @@ namespace depthgrid {
 
 /// What a training pass evaluates again because of `model.gradient.mode`, exactly.
 struct Recomputation {
-  double layers = 0;       // ordinary layers
-  double evaluations = 0;  // evaluations of the flow's field
+  double layers = 0;       // ordinary blocks
+  double evaluations = 0;  // evaluations of the field that stands in place of layers
 };
 Recomputation recomputation(const ModelOptions& o);
 
 /// What the backward pass finds or makes in memory at its peak.
 struct KeptActivations {
-  double layers = 0;       // ordinary layers, with all that their gradients read
-  double evaluations = 0;  // evaluations of the flow's field, likewise
+  double layers = 0;       // ordinary blocks, with all that their gradients read
+  double evaluations = 0;  // evaluations of the field that stands in place of layers, likewise
   double states = 0;       // (B, T, C) each, beside those
 };
 KeptActivations kept_activations(const ModelOptions& o);

@@ -183,7 +183,7 @@ struct ModelOptions {
     return timed() && (solver.method->composed() || depth_steps() != layers ||
                        gradient.mode == GradientMode::Adjoint);
   }
-  /// Evaluations of an ordinary block per pass.
+  /// Evaluations of ordinary blocks per pass, those of layers that no flow replaces.
   std::int64_t block_evaluations() const {
     return timed() ? solver.method->evaluations(depth_steps()) : layers - flow.replaced();
   }

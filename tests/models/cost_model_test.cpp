@@ -118,6 +118,23 @@ TEST(CostModel, AFlowCostsItsEvaluations) {
   EXPECT_DOUBLE_EQ(flow(3, "midpoint"), flow(6, "euler"));
 }
 
+TEST(CostModel, ASolvedDepthCostsItsEvaluationsForwardAndAgain) {
+  ModelOptions o = small_options("time_indexed");
+  const double head = 2 * 20 * 17, layers = flops_per_token(o, 2, 12) - head;
+  const auto again = [&] {
+    return recomputed_flops_per_token(o, 2, 12, flops_per_token(o, 2, 12));
+  };
+  EXPECT_EQ(again(), 0);
+  o.solver = {&stepper("rk4"), 6};  // 24 blocks in place of 3
+
+  EXPECT_DOUBLE_EQ(flops_per_token(o, 2, 12) - head, 8 * layers);
+  o.gradient.mode = GradientMode::Adjoint;
+  EXPECT_DOUBLE_EQ(again(), 8 * layers);
+  o.gradient = {GradientMode::Checkpoint, 6};
+  EXPECT_DOUBLE_EQ(again(), 8 * layers) << "each step once more";
+  EXPECT_DOUBLE_EQ(training_flops_per_token(o, 2, 12, 0), 3 * (8 * layers + head) + 8 * layers);
+}
+
 /// Products and attention of a block of small_options() over 12 tokens, and of all 3 with the head.
 constexpr double kProducts = 2 * (4 * 20 * 20 + 2 * 20 * 28), kAttention = 4 * 12 * 20;
 constexpr double kPlain = 3 * (kProducts + kAttention) + 2 * 20 * 17;

@@ -37,7 +37,7 @@ void set_grid(CellFacts& facts, const FusedModel& fused, std::size_t e) {
   facts.set("n_layer", static_cast<double>(layer_count(o)));
   facts.set(
       "train_field_evaluations",
-      static_cast<double>(replaced > 0 ? o.layers - replaced + o.solver.evaluations() : steps));
+      static_cast<double>(o.block_evaluations() + (replaced > 0 ? o.solver.evaluations() : 0)));
   facts.set("depth_time", doubles(grid.t.select(0, static_cast<std::int64_t>(e))));
   std::vector<double> blocks;
   for (std::int64_t i = 0; i < steps; ++i) {
