@@ -26,10 +26,16 @@ at::Tensor unknown(const ModelOptions& o) {
   return at::full({o.cells}, kNaN, at::kDouble);
 }
 
-std::vector<at::Tensor> of_flow(const Arena& arena) {
+/// Parameters of the part of the depth that is a flow: of all of it where no layers are replaced.
+std::vector<at::Tensor> of_flow(const ModelOptions& o, const Arena& arena) {
+  const auto belongs = [&](const ParameterSpec& spec) {
+    if (o.flow.replaced() > 0) return spec.name.starts_with("flow.");
+    return spec.group != ParameterGroup::Embedding && spec.group != ParameterGroup::Head &&
+           !spec.name.starts_with("final_norm");
+  };
   std::vector<at::Tensor> out;
   for (const ParameterSlot& slot : arena.layout().slots()) {
-    if (!slot.spec.name.starts_with("flow.")) continue;
+    if (!belongs(slot.spec)) continue;
     for (const Arena::Leaf& leaf : arena.leaves()) {
       if (leaf.offset == slot.offset) out.push_back(leaf.view);
     }
@@ -42,7 +48,7 @@ std::vector<at::Tensor> of_flow(const Arena& arena) {
 at::Tensor adjoint_error(const Model& model, const Arena& arena, const at::Tensor& tokens,
                          const at::Tensor& targets) {
   const ForwardContext context;
-  const std::vector<at::Tensor> parameters = of_flow(arena);
+  const std::vector<at::Tensor> parameters = of_flow(model.options(), arena);
   const auto gradients = [&](GradientMode mode) {
     const at::AutoGradMode enabled(true);
     at::Tensor x = model.embed(tokens);
@@ -54,12 +60,6 @@ at::Tensor adjoint_error(const Model& model, const Arena& arena, const at::Tenso
     const at::Tensor loss = cell_cross_entropy(model.readout(x), targets).sum();
     return torch::autograd::grad({loss}, parameters, {}, {}, false, /*allow_unused=*/true);
   };
-  bool flows = false;
-  {
-    const at::NoGradGuard no_grad;
-    for (const DepthSegment& s : model.segments(context)) flows = flows || s.flow;
-  }
-  if (!flows || parameters.empty()) return unknown(model.options());
   const std::vector<at::Tensor> exact = gradients(GradientMode::Plain);
   const std::vector<at::Tensor> adjoint = gradients(GradientMode::Adjoint);
   at::Tensor apart = at::zeros({model.options().cells}, at::kDouble), size = at::zeros_like(apart);

@@ -11,13 +11,14 @@ namespace depthgrid {
 /// |g - g'| / |g| over the flow's parameters together, on this text, in evaluation mode.
 /// @param arena   the parameters of `model`.
 /// @param tokens  (E, B, T); each predicts its successor in `targets`, (E, B, T).
-/// @return (E) double; NaN without a flow, and where the flow gets no gradient.
+/// @return (E) double; NaN where the flow gets no gradient, 0 without a flow.
 at::Tensor adjoint_error(const Model& model, const Arena& arena, const at::Tensor& tokens,
                          const at::Tensor& targets);
 
 /// How far the two states that reversible Heun carries have drifted apart at the end of the flow:
-/// |x - y| / |x|. Steps can be undone while it is small. @return (E) double; NaN if the flow has
-/// another method. Source: Kidger et al. (2021), arXiv 2105.13493, section 3.
+/// |x - y| / |x|, of the order of the step's error: it does not say how well steps are undone.
+/// @return (E) double; NaN if the flow has another method. Source: Kidger et al. (2021), arXiv
+/// 2105.13493, section 3.
 at::Tensor reversible_defect(const Model& model, const at::Tensor& tokens);
 
 }  // namespace depthgrid

@@ -1,4 +1,5 @@
 // Every family's training gradients, under each way to compute them.
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/randint.h>
 
+#include "models/gradient_check.hpp"
 #include "tests/support/block_watch.hpp"
 #include "tests/support/model_cases.hpp"
 #include "tests/support/toy_training.hpp"
@@ -95,6 +97,38 @@ TEST(GradientMode, TheAdjointsErrorHalvesWithTheStep) {
     EXPECT_GT(errors[0], 1e-3);
     EXPECT_NEAR(errors[2] / errors[3], 2, 0.3) << "dropout " << dropout;
   }
+}
+
+/// Of the first cell, on a text; the number that is recorded beside the gradients.
+double recorded(const ModelOptions& o, bool adjoint) {
+  const Built built(o, seeds_of(o));
+  const at::Tensor windows = at::randint(0, o.vocabulary, {o.cells, 3, kTokens + 1},
+                                         at::make_generator<at::CPUGeneratorImpl>(7), at::kLong);
+  const at::Tensor tokens = windows.narrow(2, 0, kTokens);
+  const at::Tensor found =
+      adjoint ? adjoint_error(*built.model, *built.arena, tokens, windows.narrow(2, 1, kTokens))
+              : reversible_defect(*built.model, tokens);
+  return found[0].item<double>();
+}
+
+TEST(GradientMode, WhatIsRecordedFallsWithTheStep) {
+  for (const char* family : {"hybrid_ode", "time_indexed", "tong"}) {
+    ModelOptions o = small_options(family, 2);
+    o.time.nodes.assign(2, Nodes::Left);
+    o.residual.scale.assign(2, 1.0 / 3);
+    o.modulation.activation = Activation::Silu;
+    o.time.frequencies = 1;
+    const auto at_steps = [&](const char* method, std::int64_t steps, bool adjoint) {
+      o.solver = {&stepper(method), steps};
+      o.gradient.mode = adjoint ? GradientMode::Adjoint : GradientMode::Reversible;
+      return recorded(o, adjoint);
+    };
+    EXPECT_GT(at_steps("euler", 4, true), 1e-3) << family;
+    EXPECT_NEAR(at_steps("euler", 32, true) / at_steps("euler", 64, true), 2, 0.3) << family;
+    EXPECT_GT(at_steps("reversible_heun", 4, false), 0) << family;
+    EXPECT_GT(at_steps("reversible_heun", 8, false), at_steps("reversible_heun", 32, false));
+  }
+  EXPECT_TRUE(std::isnan(recorded(small_options("standard", 2), false)));
 }
 
 /// Bytes held at once by a training pass over a depth that is one flow of m steps.
