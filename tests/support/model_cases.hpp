@@ -87,6 +87,9 @@ inline ModelCase gathered(ModelCase one) {
   return one;
 }
 
+inline constexpr std::array kFamilies = {"standard",   "time_indexed", "tong",
+                                         "hybrid_ode", "tdt",          "mod"};
+
 /// Widths that are whole registers, which on a CPU run as kernels of whole blocks or sublayers
 /// (models/ops/sublayer.hpp): the other cases never do.
 inline void add_lane_cases(std::vector<ModelCase>& cases) {
@@ -99,8 +102,7 @@ inline void add_lane_cases(std::vector<ModelCase>& cases) {
                      }});
   };
   const auto nothing = [](ModelOptions&) {};
-  for (const std::string family :
-       {"standard", "time_indexed", "tong", "hybrid_ode", "tdt", "mod"}) {
+  for (const std::string family : kFamilies) {
     add(family, "", nothing);
     add(family, "_parallel", [](ModelOptions& o) { o.sublayers = Sublayers::Parallel; });
     add(family, "_sequential_rope", [](ModelOptions& o) {
@@ -320,8 +322,7 @@ inline void add_solved_cases(std::vector<ModelCase>& cases) {
 /// Ways to compute the gradient through the depth, where they differ from plain.
 inline void add_gradient_cases(std::vector<ModelCase>& cases) {
   using enum GradientMode;
-  for (const std::string family :
-       {"standard", "time_indexed", "tong", "hybrid_ode", "tdt", "mod"}) {
+  for (const std::string family : kFamilies) {
     cases.push_back(
         {family + "_checkpoint", family, [](ModelOptions& o) { o.gradient = {Checkpoint, 2}; }});
   }

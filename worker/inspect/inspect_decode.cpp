@@ -90,13 +90,11 @@ CheckReport inspect_decode(CheckSubject& subject, const CheckCase& c) {
       .add("logits_std", whole.std().item<double>())
       .add("argmax_agreement", share_equal(ours.logits.argmax(-1), whole.argmax(-1)))
       .add("cache_bytes", decoder.bytes());
-  if (decoder.steps() > 0) {
-    std::vector<at::Tensor> lengths;
-    for (std::int64_t i = 0; i < decoder.steps(); ++i) {
-      lengths.push_back(at::tensor(decoder.lengths(i), at::kLong).unsqueeze(0));
-    }
-    out.add("kv_lengths", at::cat(lengths));
+  std::vector<at::Tensor> lengths;
+  for (std::int64_t i = 0; i < decoder.steps(); ++i) {
+    lengths.push_back(at::tensor(decoder.lengths(i), at::kLong).unsqueeze(0));
   }
+  out.add("kv_lengths", at::cat(lengths));
   std::vector<CheckReport> layers;
   for (std::size_t i = 0; i < ours.masks.size(); ++i) {
     const LayerRouting& full = record.layers.at(i);
