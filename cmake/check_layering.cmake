@@ -27,7 +27,7 @@ set(inside_core/config yaml schema facts resolve sweep)
 set(inside_core/data tokenizers labels steering)
 set(inside_core/probe gates gradients lens trajectory lyapunov attention weights solver ssm)
 set(inside_core/train optimizer)
-set(inside_models ops/cpu ops context options blocks routing families decode)
+set(inside_models ops/cpu ops context options regularisers blocks routing families decode)
 set(inside_distributed cuda)
 set(inside_storage files hdf5 columns cells pack)
 set(inside_sweeps picture protocol report compare page plan simulate live queue launch slurm run doctor)
@@ -41,7 +41,7 @@ set(top_core/config "schema: schema" "resolve: cell_config identity match preset
 set(top_core/data "tokenizers: corpus dataset dataset_card kept_text split_warnings token_cache token_file")
 set(top_core/train "optimizer: cell_optimizer gradient_buckets train_options trainer")
 set(top_models "options: layer_parameters recomputation" "blocks: family" "routing: cost_model"
-    "families: calibration cell_language_model closed_form continuous_model control_objective gradient_check model model_factory probed_model routing_probe wide_model")
+    "families: calibration cell_language_model closed_form continuous_model control_objective control_secant gradient_check model model_factory probed_model routing_probe wide_model")
 set(top_distributed "cuda: device_plugin")
 set(top_storage "columns: plan_file plan_union"
     "cells: former_values leftovers plan_repair plan_sequence run_leftovers store")

@@ -9,6 +9,7 @@
 #include <ATen/ops/zeros_like.h>
 
 #include "core/cells/queued_tensor.hpp"
+#include "models/control_secant.hpp"
 #include "models/ops/cell_cross_entropy.hpp"
 #include "models/routing/routing_record.hpp"
 
@@ -33,7 +34,7 @@ Shifted shifted(const ModelOptions& o, const Batch& batch) {
 }  // namespace
 
 Objective::Losses CellLanguageModel::losses(const Batch& batch) {
-  const std::vector<LossTerm> terms = model_.family().loss_terms();
+  const std::vector<LossTerm> terms = model_.loss_terms();
   Losses out;
   out.parts.resize(terms.size());
   const Shifted rows = shifted(model_.options(), batch);
@@ -44,10 +45,15 @@ Objective::Losses CellLanguageModel::losses(const Batch& batch) {
                                .watch = watch,
                                .control = on_device(model_.options(), batch.control),
                                .execution = training_execution,
-                               .losses = &out.parts};
+                               .losses = &out.parts,
+                               .directions = directions};
+  const at::Tensor states = model_.states(rows.inputs, context);
   out.loss = batch.answers.place.defined()
-                 ? answered(model_.states(rows.inputs, context), batch.answers).sum(1)
-                 : cell_cross_entropy(model_.logits(rows.inputs, context), rows.targets);
+                 ? answered(states, batch.answers).sum(1)
+                 : cell_cross_entropy(model_.readout(states), rows.targets);
+  if (const auto place = model_.options().regularisers.place(Regulariser::ControlSmoothness)) {
+    out.parts[*place] = control_secant(model_, rows.inputs, context, states);
+  }
   out.total = out.loss;
   for (std::size_t i = 0; i < terms.size(); ++i) {
     if (!out.parts[i].defined()) out.parts[i] = at::zeros_like(out.loss.detach());
@@ -65,7 +71,7 @@ Objective::Losses CellLanguageModel::losses(const Batch& batch) {
 
 std::vector<std::string_view> CellLanguageModel::loss_parts() const {
   std::vector<std::string_view> names;
-  for (const LossTerm& term : model_.family().loss_terms()) {
+  for (const LossTerm& term : model_.loss_terms()) {
     if (!term.observes) names.push_back(term.name);
   }
   return names;
@@ -79,6 +85,7 @@ LanguageModel::Scores CellLanguageModel::score(const Batch& batch) {
   const at::Tensor logits = model_.logits(rows.inputs, {.first_row = batch.first_row,
                                                         .control = on_device(o, batch.control),
                                                         .execution = execution,
+                                                        .bypass = batch.bypass,
                                                         .routing = routes ? &record : nullptr});
   if (routes) count(record, rows.inputs);
   return {token_losses(logits, rows.targets), logits.argmax(-1).eq(rows.targets)};

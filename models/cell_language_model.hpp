@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -37,6 +38,9 @@ class CellLanguageModel final : public LanguageModel {
 
   /// The same in training, for checks that force masks; none: as the family trains.
   std::optional<Execution> training_execution;
+
+  /// Where regularisers are taken in training, for checks that hold it; null: each pass for itself.
+  std::shared_ptr<DirectionRecord> directions;
 
   /// Tokens executed in evaluation since the last reset; unused by families without such layers.
   ExecutedCount executed;

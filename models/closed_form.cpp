@@ -209,7 +209,9 @@ std::optional<std::int64_t> closed_form_parameters(const ModelOptions& o) {
   if (row == families().end() || row->parameters == nullptr) return std::nullopt;
   const std::int64_t tables = o.positions == Positions::Learned ? o.max_tokens * o.width : 0;
   const std::int64_t ends = (o.tie_embeddings ? 1 : 2) * o.vocabulary * o.width;
-  return row->parameters(o) + tables + ends + norm(o, o.final_norm) + stream_control(o);
+  const auto directions = static_cast<std::int64_t>(o.regularisers.directed().size());
+  return row->parameters(o) + tables + ends + norm(o, o.final_norm) + stream_control(o) +
+         directions * o.max_tokens * o.width;
 }
 
 }  // namespace depthgrid

@@ -119,10 +119,13 @@ double recomputed_flops_per_token(const ModelOptions& o, std::int64_t rows, std:
   const double readout = 2 * static_cast<double>(o.width * o.vocabulary);
   const double of_layers = forward - readout - 2 * generators_per_token(o, rows, tokens) -
                            flow * static_cast<double>(o.solver.evaluations());
-  if (again.layers == 0) return again.evaluations * flow;
   const bool tied = o.flow.replaced() > 0 && !flows;
   const auto blocks = static_cast<double>(tied ? o.depth_steps() : o.block_evaluations());
-  return again.layers / blocks * of_layers + again.evaluations * flow;
+  const double layer = blocks > 0 ? of_layers / blocks : 0;
+  const Regularisation more = regularisation(o);
+  const double layers = blocks > 0 ? again.layers / blocks * of_layers : 0;
+  return layers + again.evaluations * flow + more.evaluations * (flows ? flow : layer) +
+         more.passes * (forward - readout);
 }
 
 double training_flops_per_token(const ModelOptions& o, std::int64_t rows, std::int64_t tokens,
@@ -151,7 +154,8 @@ double activation_bytes(const ModelOptions& o, std::int64_t rows, std::int64_t t
   const double layer = 12 * c + second_sublayer_kept(o);
   // Layers that mask skipped tokens materialise their scores; a teacher's dense pass saves nothing.
   const bool masks = !o.routing.layers.empty() && !o.routing.gathered;
-  const bool squares = o.attention == AttentionKind::Explicit || masks;
+  const bool squares =
+      o.attention == AttentionKind::Explicit || masks || o.regularisers.of_jacobian();
   const double scores =
       squares ? 3 * static_cast<double>(o.heads) * static_cast<double>(tokens) : 0.0;
   const double readout = 3 * static_cast<double>(o.vocabulary) + 3 * c;

@@ -28,9 +28,9 @@ StudentFlops student_flops(const ModelOptions& o, std::int64_t rows, std::int64_
 /// least `min_k`; 1 for a family whose layers execute every token.
 double capacity_share(const ModelOptions& o, std::int64_t tokens, std::size_t e);
 
-/// Operations per token of what a training pass evaluates again because of `model.gradient.mode`:
-/// the same share of the depth as of its steps. 0 for a plain gradient. @param forward  operations
-/// per token of the forward pass.
+/// Operations per token of what a training pass evaluates again because of `model.gradient.mode`,
+/// the same share of the depth as of its steps, and of regularisers. 0 for a plain gradient without
+/// them. @param forward  operations per token of the forward pass.
 double recomputed_flops_per_token(const ModelOptions& o, std::int64_t rows, std::int64_t tokens,
                                   double forward);
 

@@ -13,6 +13,7 @@
 #include "core/base/nan.hpp"
 #include "core/depth/recomputed_depth.hpp"
 #include "models/ops/cell_cross_entropy.hpp"
+#include "models/regularisers/penalised_stepper.hpp"
 
 namespace depthgrid {
 namespace {
@@ -89,6 +90,40 @@ at::Tensor reversible_defect(const Model& model, const at::Tensor& tokens) {
     return (squares(state.x - state.memory.front()) / squares(state.x)).sqrt();
   }
   return unknown(model.options());
+}
+
+NormEstimates norm_estimates(const Model& model, const at::Tensor& tokens,
+                             std::int64_t iterations) {
+  const at::AutoGradMode enabled(true);
+  RegulariserOptions o = model.options().regularisers;
+  o.iterations = iterations;
+  std::erase_if(o.terms, [&](const RegulariserOptions::Term& term) {
+    return term.kind != Regulariser::SpectralNorm && term.kind != Regulariser::LogNorm;
+  });
+  const auto record = std::make_shared<DirectionRecord>();
+  const ForwardContext context{.composed = true, .directions = record};
+  const std::vector<DepthSegment> depth = model.segments(context);
+  at::Tensor x = model.embed(tokens);
+  NormEstimates out;
+  for (const DepthSegment& s : depth) {
+    if (!regularised(s, depth)) {
+      x = s.method->solve(*s.field, s.grid, x, model.control({})).detach();
+      continue;
+    }
+    const PenalisedStepper method(*s.method->stepper(), o, model.directions(), context);
+    DepthIntegrator(method).solve(*s.field, s.grid, x.detach(), model.control({}));
+    const std::vector<Regulariser> kinds = o.directed();
+    for (std::size_t k = 0; k < kinds.size(); ++k) {
+      at::Tensor& to = kinds[k] == Regulariser::SpectralNorm ? out.spectral : out.log;
+      to = at::zeros({model.options().cells}, at::kDouble);
+      for (std::int64_t i = 0; i < s.grid.steps(); ++i) {
+        const at::Tensor norm = record->norms[static_cast<std::size_t>(i)][k].mean(1);
+        to += (s.grid.h.select(1, i).detach() * norm).to(at::kCPU, at::kDouble);
+      }
+    }
+    break;
+  }
+  return out;
 }
 
 }  // namespace depthgrid

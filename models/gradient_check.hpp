@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include <ATen/core/Tensor.h>
 
 #include "core/train/optimizer/arena.hpp"
@@ -20,5 +22,13 @@ at::Tensor adjoint_error(const Model& model, const Arena& arena, const at::Tenso
 /// @return (E) double; NaN if the flow has another method. Source: Kidger et al. (2021), arXiv
 /// 2105.13493, section 3.
 at::Tensor reversible_defect(const Model& model, const at::Tensor& tokens);
+
+/// What the regularisers spectral_norm and log_norm take for Σ h ‖J‖₂ and Σ h μ₂(J) over the steps,
+/// in evaluation mode, mean over these sequences; (E) double each, undefined without the
+/// regulariser. @param iterations  of Lanczos in each step.
+struct NormEstimates {
+  at::Tensor spectral, log;
+};
+NormEstimates norm_estimates(const Model& model, const at::Tensor& tokens, std::int64_t iterations);
 
 }  // namespace depthgrid

@@ -1,23 +1,40 @@
 #include "models/model.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
 
 #include "core/base/error.hpp"
+#include "core/depth/integrator.hpp"
 #include "core/depth/recomputed_depth.hpp"
 #include "models/blocks/block_field.hpp"
 #include "models/blocks/block_parameters.hpp"
 #include "models/model_factory.hpp"
 #include "models/ops/cell_embedding.hpp"
+#include "models/regularisers/penalised_stepper.hpp"
 
 namespace depthgrid {
 namespace {
+
+bool is_flow(const DepthSegment& segment) {
+  return segment.flow;
+}
+
+/// Through all segments.
+at::Tensor advance(const std::vector<DepthSegment>& depth, at::Tensor x, const Control& u,
+                   const DepthPass& pass) {
+  for (const DepthSegment& segment : depth) {
+    x = segment.method->solve(*segment.field, segment.grid, x, u, pass);
+  }
+  return x;
+}
 
 at::Tensor table(ParameterSource& source, const ModelOptions& o, const std::string& name,
                  std::int64_t rows) {
@@ -42,13 +59,17 @@ bool recomputes(const GradientPlan& plan, const ForwardContext& c) {
          c.state_space == nullptr && c.attention == nullptr;
 }
 
-/// What fields read of a context.
-std::shared_ptr<const ForwardContext> fields_part(const ForwardContext& context) {
-  auto out = std::make_shared<ForwardContext>(context);
-  out->watch = {};
-  out->losses = nullptr;
-  return out;
+/// Only a pass whose losses are asked for has regularisers.
+bool penalises(const RegulariserOptions& o, const ForwardContext& c) {
+  return c.training && c.losses != nullptr && o.of_depth();
 }
+
+/// What a pass refers to, which is kept as long as its graph: fields are evaluated again in the
+/// backward pass, when the caller's context may be gone.
+struct KeptPass {
+  ForwardContext context;
+  std::vector<std::unique_ptr<const PenalisedStepper>> steppers = {};
+};
 
 }  // namespace
 
@@ -86,6 +107,15 @@ Model::Model(ParameterSource& source, ModelOptions options, const FamilyBuilder&
     contrast_ = {learned("contrast.scale", 1), learned("contrast.bias", o.control.axes)};
   }
   own_control_ = constant_control(o);
+  for (const Regulariser kind : o.regularisers.directed()) {
+    const std::string_view name = kRegulariserNames[static_cast<std::size_t>(kind)];
+    directions_.push_back(
+        source.parameter({.name = "regularisers." + std::string(name) + ".direction",
+                          .shape = {o.max_tokens, o.width},
+                          .group = ParameterGroup::Scalars,
+                          .init = {.draw = Init::Draw::Normal, .scale = {1.0}},
+                          .average = true}));
+  }
 }
 
 at::Tensor Model::embed(const at::Tensor& tokens, std::int64_t first) const {
@@ -102,6 +132,7 @@ at::Tensor Model::embed(const at::Tensor& tokens, std::int64_t first) const {
 
 std::vector<DepthSegment> Model::segments(const ForwardContext& context) const {
   std::vector<DepthSegment> out = family_->segments(context);
+  if (context.bypass && options_.flow.replaced() > 0) std::erase_if(out, is_flow);
   for (DepthSegment& segment : out) segment.field = layer_control_.over(std::move(segment.field));
   return out;
 }
@@ -109,19 +140,43 @@ std::vector<DepthSegment> Model::segments(const ForwardContext& context) const {
 at::Tensor Model::through(const at::Tensor& x, const ForwardContext& context,
                           const Control& u) const {
   const DepthPass pass{context.watch, context.step, context.losses};
-  // Fields are evaluated again in the backward pass, when the caller's context may be gone.
-  std::shared_ptr<const ForwardContext> kept;
-  if (recomputes(options_.gradient, context)) kept = fields_part(context);
-  std::vector<DepthSegment> depth = segments(kept ? *kept : context);
-  at::Tensor state = x;
+  const bool recomputed = recomputes(options_.gradient, context);
+  const bool penalised = penalises(options_.regularisers, context);
+  if (!recomputed && !penalised) return advance(segments(context), x, u, pass);
+
+  const auto kept = std::make_shared<KeptPass>(KeptPass{context});
+  kept->context.watch = {};
+  kept->context.losses = nullptr;
+  kept->context.composed |= options_.regularisers.of_jacobian();
+  std::vector<DepthSegment> depth = segments(kept->context);
   for (DepthSegment& segment : depth) {
-    if (kept && (segment.flow || options_.gradient.mode == GradientMode::Checkpoint)) {
-      segment.method =
-          std::make_unique<RecomputedDepth>(*segment.method->stepper(), options_.gradient, kept);
+    const Stepper* method = segment.method->stepper();
+    if (penalised && regularised(segment, depth)) {
+      kept->steppers.push_back(std::make_unique<PenalisedStepper>(*method, options_.regularisers,
+                                                                  directions_, kept->context));
+      method = kept->steppers.back().get();
     }
-    state = segment.method->solve(*segment.field, segment.grid, state, u, pass);
+    if (recomputed && (segment.flow || options_.gradient.mode == GradientMode::Checkpoint)) {
+      segment.method = std::make_unique<RecomputedDepth>(*method, options_.gradient, kept);
+    } else {
+      segment.method = std::make_unique<DepthIntegrator>(*method);
+    }
   }
-  return state;
+  // Without a graph, as for finite differences, Jacobians need one all the same.
+  const at::AutoGradMode graph(at::GradMode::is_enabled() || penalised);
+  return advance(depth, x, u, pass);
+}
+
+std::vector<LossTerm> Model::loss_terms() const {
+  std::vector<LossTerm> out = family_->loss_terms();
+  const RegulariserOptions& o = options_.regularisers;
+  for (const RegulariserOptions::Term& term : o.terms) {
+    out.push_back({kRegulariserNames[static_cast<std::size_t>(term.kind)], term.weight});
+  }
+  for (const Regulariser kind : o.directed()) {
+    out.push_back({.name = kRegulariserNames[static_cast<std::size_t>(kind)], .observes = true});
+  }
+  return out;
 }
 
 at::Tensor Model::states(const at::Tensor& tokens, const ForwardContext& context) const {
@@ -158,7 +213,8 @@ std::vector<DeadParameter> Model::dead_parameters() const {
       out.push_back({name, "train.control.contrastive trains it, the loss of a text does not"});
     }
   }
-  if (options_.control.axes == 0 || options_.control.trained()) return out;
+  const bool moved = options_.regularisers.has(Regulariser::ControlSmoothness);
+  if (options_.control.axes == 0 || options_.control.trained() || moved) return out;
   ParameterLayout layout;
   Model(layout, options_);
   for (const ParameterSlot& slot : layout.slots()) {

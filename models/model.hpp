@@ -56,6 +56,14 @@ class Model {
   };
   const ContrastParameters& contrast() const noexcept { return contrast_; }
 
+  /// Terms of the training loss besides the language model's: the family's and the regularisers'; a
+  /// pass adds their sums to ForwardContext::losses in this order.
+  std::vector<LossTerm> loss_terms() const;
+
+  /// Where directions of regularisers begin: (E, rows, C) for each of
+  /// RegulariserOptions::directed(), running averages of training.
+  const std::vector<at::Tensor>& directions() const noexcept { return directions_; }
+
   /// Parameters without gradient in training on text, and why.
   std::vector<DeadParameter> dead_parameters() const;
 
@@ -84,6 +92,7 @@ class Model {
   at::Tensor prefix_;  // (E, c, C), or undefined
   ContrastParameters contrast_;
   Control own_control_;
+  std::vector<at::Tensor> directions_;
 
   at::Tensor through(const at::Tensor& x, const ForwardContext& context, const Control& u) const;
 };

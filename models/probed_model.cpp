@@ -21,6 +21,9 @@
 namespace depthgrid {
 namespace {
 
+/// Steps of Lanczos, from where training begins, after which a norm is taken for exact.
+constexpr std::int64_t kConvergedSteps = 30;
+
 /// Keeps the state before each step.
 class StateCollector final : public Observer {
  public:
@@ -156,6 +159,16 @@ ProbedModel::GradientModeErrors ProbedModel::gradient_mode_errors(std::int64_t f
   if (has_adjoint()) out.adjoint = adjoint_error(model_, *arena_, tokens, targets(first, count));
   if (has_reversible()) out.defect = reversible_defect(model_, tokens);
   return out;
+}
+
+ProbedModel::JacobianNorms ProbedModel::jacobian_norms(std::int64_t first,
+                                                       std::int64_t count) const {
+  const RegulariserOptions& o = model_.options().regularisers;
+  if (o.directed().empty()) return {};
+  const at::Tensor tokens = inputs(first, count);
+  const NormEstimates trained = norm_estimates(model_, tokens, o.iterations);
+  const NormEstimates converged = norm_estimates(model_, tokens, kConvergedSteps);
+  return {trained.spectral, converged.spectral, trained.log, converged.log};
 }
 
 std::unique_ptr<DepthTrack> ProbedModel::track(TrackPath path) const {

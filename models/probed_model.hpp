@@ -32,6 +32,13 @@ class ProbedModel final : public ProbeSubject {
   std::unique_ptr<DepthTrack> track(TrackPath path) const override;
   std::vector<at::Tensor> state_gradients(std::int64_t first, std::int64_t count) const override;
   GradientModeErrors gradient_mode_errors(std::int64_t first, std::int64_t count) const override;
+  JacobianNorms jacobian_norms(std::int64_t first, std::int64_t count) const override;
+  bool has_spectral_norm() const override {
+    return model_.options().regularisers.has(Regulariser::SpectralNorm);
+  }
+  bool has_log_norm() const override {
+    return model_.options().regularisers.has(Regulariser::LogNorm);
+  }
   bool has_adjoint() const override;
   bool has_reversible() const override;
   at::Tensor final_norm(const at::Tensor& x) const override;

@@ -59,6 +59,11 @@ bool recomputed(const ModelOptions& o, const DepthRun& run) {
          (o.gradient.mode != GradientMode::Plain && run.flow);
 }
 
+/// Regularisers are of a flow, or of the whole depth.
+bool regularised(const ModelOptions& o, const DepthRun& run) {
+  return run.field || o.flow.replaced() == 0;
+}
+
 }  // namespace
 
 Recomputation recomputation(const ModelOptions& o) {
@@ -69,26 +74,77 @@ Recomputation recomputation(const ModelOptions& o) {
   return out;
 }
 
+namespace {
+
+/// The products by which a step's directions are followed.
+double following(const RegulariserOptions& r) {
+  const auto kinds = static_cast<double>(r.directed().size());
+  if (kinds == 0) return 0;
+  return 1 + kinds * 2 * static_cast<double>(r.iterations + 1);
+}
+
+/// Steps of the part of the depth that is regularised.
+std::int64_t regularised_steps(const ModelOptions& o) {
+  return o.flow.replaced() > 0 ? o.solver.steps : o.depth_steps();
+}
+
+/// Evaluations that a regularised step keeps beside its own: of the field ahead, and the graphs of
+/// products, each as large as the evaluation's own and that of its gradient.
+double kept_by_regularisers(const RegulariserOptions& r) {
+  const double products = (r.has(Regulariser::JacobianFrobenius) ? 1.0 : 0.0) +
+                          static_cast<double>(r.directed().size()) + (r.directed().empty() ? 0 : 1);
+  return 2 * products + (r.has(Regulariser::Acceleration) ? 1.0 : 0.0);
+}
+
+}  // namespace
+
+Regularisation regularisation(const ModelOptions& o) {
+  const RegulariserOptions& r = o.regularisers;
+  Regularisation out;
+  if (r.has(Regulariser::ControlSmoothness)) out.passes = 3;
+  double step = following(r);
+  if (r.has(Regulariser::Acceleration)) step += 3;
+  if (r.has(Regulariser::JacobianFrobenius)) step += 3;
+  if (r.has(Regulariser::SpectralNorm)) step += 4;
+  if (r.has(Regulariser::LogNorm)) step += 3;
+  const auto steps = static_cast<double>(regularised_steps(o));
+  out.evaluations = steps * step;
+  if (o.gradient.mode != GradientMode::Checkpoint) return out;
+  // The forward pass has no tape that is kept; steps that are taken again follow directions again.
+  const std::int64_t m = regularised_steps(o);
+  const auto advanced =
+      static_cast<double>(treeverse::advances(m, std::min(o.gradient.slots, m)) - (m - 1));
+  const double forward = r.of_jacobian() ? 1 : 0;
+  out.evaluations += steps * (step / 2) + advanced * (following(r) + forward);
+  return out;
+}
+
 KeptActivations kept_activations(const ModelOptions& o) {
   KeptActivations out;
   double most = 0;  // evaluations with a tape of their own, one run at a time
   bool of_field = false;
+  const double added = kept_by_regularisers(o.regularisers);
   for (const DepthRun& run : runs_of(o)) {
     if (!recomputed(o, run)) {
       const std::int64_t all = run.flow ? o.solver.method->evaluations(run.steps) : run.steps;
-      (run.field ? out.evaluations : out.layers) += static_cast<double>(all);
+      const double more = regularised(o, run) ? static_cast<double>(run.steps) * added : 0;
+      (run.field ? out.evaluations : out.layers) += static_cast<double>(all) + more;
       continue;
     }
     const bool keeps = o.gradient.mode == GradientMode::Checkpoint;
     const auto states = static_cast<double>(keeps ? std::min(o.gradient.slots, run.steps) + 1 : 1);
     out.states += states * carried(o, run);
-    const auto taped = static_cast<double>(run.evaluations);
+    const double taped = static_cast<double>(run.evaluations) + (regularised(o, run) ? added : 0);
     if (taped >= most) {
       most = taped;
       of_field = run.field;
     }
   }
   (of_field ? out.evaluations : out.layers) += most;
+  if (o.regularisers.has(Regulariser::ControlSmoothness)) {
+    out.layers *= 2;
+    out.evaluations *= 2;
+  }
   return out;
 }
 

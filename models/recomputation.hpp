@@ -11,6 +11,15 @@ struct Recomputation {
 };
 Recomputation recomputation(const ModelOptions& o);
 
+/// What regularisers add to a training pass, backward pass included, in forward passes of one
+/// evaluation: a product with the field's Jacobian or its transpose is one; one that is
+/// differentiated is three, as an evaluation is.
+struct Regularisation {
+  double evaluations = 0;  // of the field that is regularised
+  double passes = 0;       // through the whole depth
+};
+Regularisation regularisation(const ModelOptions& o);
+
 /// What the backward pass finds or makes in memory at its peak.
 struct KeptActivations {
   double layers = 0;       // ordinary blocks, with all that their gradients read

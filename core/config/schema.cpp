@@ -22,9 +22,9 @@ struct SchemaTable {
   std::vector<SchemaSection> sections;  // of `leaves`
 
   SchemaTable() {
-    for (const auto part :
-         {model_sections(), flow_sections(), control_sections(), routing_sections(),
-          data_sections(), train_sections(), run_sections(), probe_sections()}) {
+    for (const auto part : {model_sections(), flow_sections(), control_sections(),
+                            routing_sections(), data_sections(), train_sections(),
+                            regulariser_sections(), run_sections(), probe_sections()}) {
       sections.insert(sections.end(), part.begin(), part.end());
     }
     for (const SchemaSection& section : sections) {

@@ -39,12 +39,14 @@ struct Control {
 
 /// What a field returns at one point.
 struct FieldValue {
-  at::Tensor dx;    // (E, B, T, C) dx/dt
-  at::Tensor gate;  // (E, B, T, 1) in [0, 1]; undefined if the field has no gate
+  at::Tensor dx;         // (E, B, T, C) dx/dt
+  at::Tensor gate = {};  // (E, B, T, 1) in [0, 1]; undefined if the field has no gate
   // (E) each: terms of the training loss that arise here; undefined where one does not. Empty if
   // the field has none.
   std::vector<at::Tensor> losses = {};
   at::Tensor decided = {};  // (E, B, T) bool: tokens that it chose; undefined if it chooses none
+  // (E, B, T, C) dx without a learned factor of all of it; undefined: dx itself.
+  at::Tensor unscaled = {};
 };
 
 /// Depth dynamics dx/dt = f(x, t, u), implemented by every family.

@@ -113,7 +113,17 @@ class ProbeSubject {
                                                   std::int64_t /*count*/) const {
     return {};
   }
+  /// What regularisers of the field's Jacobian are worth here: as training estimates its norms, and
+  /// as they are; (E) double each, undefined without them.
+  struct JacobianNorms {
+    at::Tensor spectral, spectral_converged, log, log_converged;
+  };
+  virtual JacobianNorms jacobian_norms(std::int64_t /*first*/, std::int64_t /*count*/) const {
+    return {};
+  }
   /// Which of them this subject has.
+  virtual bool has_spectral_norm() const { return false; }
+  virtual bool has_log_norm() const { return false; }
   virtual bool has_adjoint() const { return false; }
   virtual bool has_reversible() const { return false; }
 

@@ -36,6 +36,7 @@ struct Batch {
   Control control = {};        // over the T inputs; undefined: nothing steers them
   Answers answers = {};        // undefined: every next token counts
   Contrast contrast = {};      // undefined: none
+  bool bypass = false;         // a flow in place of layers is left out
 
   /// All of the above, also those that are undefined.
   std::array<at::Tensor*, 8> tensors() {

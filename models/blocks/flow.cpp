@@ -48,6 +48,11 @@ class FlowBlock final : public BlockField {
   const Flow& flow_;
 };
 
+/// α F and F.
+FieldValue value_of(const Flow& flow, const at::Tensor& f) {
+  return {.dx = flow.scaled(f), .unscaled = f};
+}
+
 class AttentionFlow final : public VectorField {
  public:
   AttentionFlow(const Flow& flow, const ForwardContext& c) : flow_(flow), block_(flow, c) {}
@@ -56,7 +61,7 @@ class AttentionFlow final : public VectorField {
     const at::Tensor shift = flow_.shift(at.t, u);
     const DepthPoint whole{at.t, at::ones_like(at.h), flow_.mask(at)};  // free of the step length
     const at::Tensor y = shift.defined() ? x + shift.to(x.scalar_type()) : x;
-    return {flow_.scaled(block_.evaluate(y, whole, {}).dx), {}};
+    return value_of(flow_, block_.evaluate(y, whole, {}).dx);
   }
 
  private:
@@ -82,7 +87,7 @@ class EnteredFlow final : public VectorField {
       return dropout(f, o.dropout_mlp, "mlp", mask, context_);
     };
     const at::Tensor y = shift.defined() ? x + shift.to(x.scalar_type()) : x;
-    return {flow_.scaled(flow_.entered_block(y, at.t, u, attend, drop)), {}};
+    return value_of(flow_, flow_.entered_block(y, at.t, u, attend, drop));
   }
 
  private:
@@ -98,7 +103,7 @@ class MlpFlow final : public VectorField {
     const WithoutHostKernels composed(composed_);
     const at::Tensor shift = flow_.shift(at.t, u);
     const at::Tensor y = shift.defined() ? x + shift : x;
-    return {flow_.scaled(flow_.mlp(y, at.t, u).to(x.scalar_type())), {}};
+    return value_of(flow_, flow_.mlp(y, at.t, u).to(x.scalar_type()));
   }
 
  private:

@@ -9,6 +9,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "core/depth/vector_field.hpp"
+#include "models/context/direction_record.hpp"
 #include "models/context/execution_mode.hpp"
 
 namespace depthgrid {
@@ -39,10 +40,12 @@ struct ForwardContext {
   std::vector<Observer*> watch = {};
   Control control = {};                     // control signal; undefined: none
   std::optional<Execution> execution = {};  // none: the family's default
+  bool bypass = false;                      // the states pass by a flow in place of layers
   RoutingRecord* routing = nullptr;         // out: what dynamic layers did; null: not recorded
   /// out: states (E, B, T, N) of each state-space layer after each token; null: not recorded
   std::vector<at::Tensor>* state_space = nullptr;
-  std::vector<at::Tensor>* losses = nullptr;  // (E) sums over tokens of Family::loss_terms()
+  std::vector<at::Tensor>* losses = nullptr;         // (E) sums over tokens of Model::loss_terms()
+  std::shared_ptr<DirectionRecord> directions = {};  // in or out; null: nobody asks
   /// Receives the weights (E B, H, T, T) of every attention that is computed explicitly, as it is
   /// in a composed pass; null: nobody asks.
   const std::function<void(const at::Tensor&)>* attention = nullptr;

@@ -27,14 +27,6 @@ constexpr std::array<std::pair<std::string_view, ControlProfileKind>, 4> kProfil
      {"ramp_down", ControlProfileKind::RampDown},
      {"window", ControlProfileKind::Window}}};
 
-std::vector<double> numbers(const Value& value) {
-  std::vector<double> out;
-  if (const auto* list = value.get_if<ValueList>()) {
-    for (const Value& one : *list) out.push_back(one.number());
-  }
-  return out;
-}
-
 std::vector<std::int64_t> layers_of(const CellConfig& config) {
   std::vector<std::int64_t> out;
   const Value& chosen = config.at("model.control.layers");

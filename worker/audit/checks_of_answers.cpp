@@ -122,7 +122,7 @@ void compare_scores(Disagreement& to, AuditModel& model, std::int64_t rows, std:
         model.language().losses({.windows = windows, .step = step, .control = control});
     to.note(relative(losses.loss, expected), sums, fmt::format("training loss of step {}", step));
     at::Tensor total = expected;
-    const std::vector<LossTerm> terms = model.model().family().loss_terms();
+    const std::vector<LossTerm> terms = model.model().loss_terms();
     for (std::size_t k = 0; k < losses.parts.size(); ++k) {
       const at::Tensor part = losses.parts[k].detach().to(at::kDouble);
       const at::Tensor known = term_of_record(terms[k].name, pass.record);

@@ -36,10 +36,17 @@ class LossTerms {
   LossTerms(AuditModel& model, const Batch& batch)
       : batch_(batch),
         tokens_(static_cast<double>(batch.windows.size(1) * (batch.windows.size(2) - 1))),
-        weights_(model.model().family().loss_terms()),
+        weights_(model.model().loss_terms()),
         held_(model.model(), model.seeds()),
         language_(&model.language()) {
     const ModelOptions& o = model.options();
+    if (!o.regularisers.directed().empty()) {
+      const at::NoGradGuard no_grad;
+      held_.directions = std::make_shared<DirectionRecord>();
+      held_.losses(batch);
+      held_.directions->held = true;
+      language_ = &held_;
+    }
     if (o.routing.layers.empty()) return;
     const at::Tensor inputs = batch.windows.narrow(2, 0, batch.windows.size(2) - 1);
     auto record = std::make_shared<RoutingRecord>();

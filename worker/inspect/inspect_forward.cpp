@@ -57,7 +57,7 @@ CheckReport inspect_forward(CheckSubject& subject, const CheckCase& c) {
   RoutingRecord record;
   record.teach = c.dump;
   StateKeeper keeper;
-  const std::vector<LossTerm> terms = m.model.family().loss_terms();
+  const std::vector<LossTerm> terms = m.model.loss_terms();
   std::vector<at::Tensor> losses(terms.size());
   ForwardContext context{.training = e.training,
                          .step = c.step,

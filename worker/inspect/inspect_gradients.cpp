@@ -47,7 +47,7 @@ LossUnderCheck training_loss(const CheckModel& m, CellLanguageModel& language,
     const Objective::Losses losses = language.losses({windows, 1});
     const auto tokens = static_cast<double>(windows.size(1) * (windows.size(2) - 1));
     std::vector<at::Tensor> terms = {losses.loss / tokens};
-    const std::vector<LossTerm> weights = m.model.family().loss_terms();
+    const std::vector<LossTerm> weights = m.model.loss_terms();
     for (std::size_t i = 0; i < losses.parts.size(); ++i) {  // observing terms come after them
       terms.push_back(losses.parts[i] * (weights[i].weight.front() / tokens));
     }

@@ -31,13 +31,17 @@ void check_solver(const Slots& s, const RuleReport& report) {
   if (!s.family().timed) return;
   const bool euler = s.is(row.flow_method, "euler"), adjoint = s.is(row.gradient, "adjoint");
   const bool other = s.integer(row.flow_steps) != s.integer(row.n_layers);
-  if (euler && !other && !adjoint) return;
-  const std::size_t why = adjoint ? row.gradient : euler ? row.flow_steps : row.flow_method;
+  const bool ahead = s.number(row.acceleration) > 0;  // reads the field where a step ends
+  if (euler && !other && !adjoint && !ahead) return;
+  const std::size_t why = adjoint  ? row.gradient
+                          : !euler ? row.flow_method
+                          : ahead  ? row.acceleration
+                                   : row.flow_steps;
   const std::string solved = report.shown(why) + " solves the depth of " + report.shown(row.family);
   const auto needs = [&](std::size_t leaf, bool holds, const std::string& needed) {
     if (!holds) report({leaf, why}, solved + ": " + needed);
   };
-  const bool between = !euler || adjoint;  // evaluates the field off the nodes
+  const bool between = !euler || adjoint || ahead;  // evaluates the field off the nodes
   needs(
       row.sublayers, !between || s.is(row.sublayers, "parallel"),
       "it needs `model.sublayers: parallel`, since a sequential block depends on the step length");
@@ -94,12 +98,45 @@ void check_gradient(const Slots& s, const RuleReport& report) {
   }
 }
 
+void check_regularisers(const Slots& s, const RuleReport& report) {
+  const LeafRows& row = leaf_rows();
+  const bool undoes = s.is(row.gradient, "reversible"), adjoint = s.is(row.gradient, "adjoint");
+  for (std::size_t i = 0; i < row.regularisers.size(); ++i) {
+    const std::size_t leaf = row.regularisers[i];
+    if (s.number(leaf) == 0) continue;
+    if (adjoint) {
+      report({leaf, row.gradient},
+             report.shown(leaf) + " is a loss along the depth, which " +
+                 report.shown(row.gradient) +
+                 " does not differentiate: it solves the equation of the state alone; use plain "
+                 "or checkpoint");
+    } else if (undoes && i > 1) {
+      report({leaf, row.gradient},
+             report.shown(leaf) + " with " + report.shown(row.gradient) +
+                 ": only `energy` and `kinetic` are computed on steps that are undone; use plain "
+                 "or checkpoint");
+    }
+    if (s.is(row.control_sites, "token") && s.integer(row.control_dim) > 0) {
+      report({leaf, row.control_sites},
+             report.shown(leaf) + " is of the depth over a text, before which " +
+                 report.shown(row.control_sites) + " puts vectors: use flow, layers or both");
+    }
+  }
+  const auto* band = s.values[row.control_band]->get_if<ValueList>();
+  if (band == nullptr) return;
+  if (band->size() != 2 || band->front().number() > band->back().number()) {
+    report({row.control_band},
+           report.shown(row.control_band) + " is not [low, high] with low ≤ high");
+  }
+}
+
 }  // namespace
 
 void check_flow(const Slots& s, const RuleReport& report) {
   check_place(s, report);
   check_solver(s, report);
   check_gradient(s, report);
+  check_regularisers(s, report);
 }
 
 }  // namespace depthgrid

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -130,6 +131,16 @@ struct LeafRows {
   std::size_t flow_method = leaf_index("model.solver.method");
   std::size_t flow_steps = leaf_index("model.solver.steps");
   std::size_t gradient = leaf_index("model.gradient.mode");
+  /// energy and kinetic first.
+  std::array<std::size_t, 7> regularisers = {leaf_index("regularisers.energy"),
+                                             leaf_index("regularisers.kinetic"),
+                                             leaf_index("regularisers.acceleration"),
+                                             leaf_index("regularisers.jacobian_frobenius"),
+                                             leaf_index("regularisers.spectral_norm"),
+                                             leaf_index("regularisers.log_norm"),
+                                             leaf_index("regularisers.control_smoothness")};
+  std::size_t acceleration = leaf_index("regularisers.acceleration");
+  std::size_t control_band = leaf_index("regularisers.control_band");
   std::size_t keep_best = leaf_index("checkpoint.keep_best");
   std::size_t keep_final = leaf_index("checkpoint.keep_final");
 };

@@ -185,6 +185,7 @@ std::span<const SchemaSection> control_sections();
 std::span<const SchemaSection> routing_sections();
 std::span<const SchemaSection> data_sections();
 std::span<const SchemaSection> train_sections();
+std::span<const SchemaSection> regulariser_sections();
 std::span<const SchemaSection> run_sections();
 std::span<const SchemaSection> probe_sections();
 

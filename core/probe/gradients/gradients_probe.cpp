@@ -19,6 +19,13 @@ void GradientsProbe::declare(RecordSink& out) {
   norm_ = out.declare({"gradient_norm_depth", {{.name = "depth", .length = subject_.depth()}}});
   if (subject_.has_adjoint()) adjoint_ = out.declare({"gradient_adjoint_error"});
   if (subject_.has_reversible()) defect_ = out.declare({"reversible_defect"});
+  if (subject_.has_spectral_norm()) {
+    spectral_ = {out.declare({"regulariser_spectral_norm"}),
+                 out.declare({"regulariser_spectral_norm_converged"})};
+  }
+  if (subject_.has_log_norm()) {
+    log_ = {out.declare({"regulariser_log_norm"}), out.declare({"regulariser_log_norm_converged"})};
+  }
   if (training_ == nullptr) return;
   const std::vector<SeriesAxis> layers = {{.name = "layer", .length = training_->layers()}};
   layer_ = out.declare({"gradient_norm_layer", layers});
@@ -40,16 +47,25 @@ void GradientsProbe::write_training(RecordSink& out) const {
 }
 
 void GradientsProbe::write_mode(RecordSink& out) const {
-  if (!subject_.has_adjoint() && !subject_.has_reversible()) return;
   const std::int64_t count = std::min(batch_, subject_.set().sequences());
-  const auto errors = subject_.gradient_mode_errors(0, count);
-  for (const auto& [place, values] :
-       {std::pair{adjoint_, errors.adjoint}, std::pair{defect_, errors.defect}}) {
-    if (!values.defined()) continue;
+  const auto write = [&](std::size_t place, const at::Tensor& values) {
+    if (!values.defined()) return;
     for (std::int64_t e = 0; e < values.size(0); ++e) {
       out.write(place, static_cast<std::size_t>(e),
                 std::span(values.const_data_ptr<double>() + e, 1));
     }
+  };
+  if (subject_.has_adjoint() || subject_.has_reversible()) {
+    const auto errors = subject_.gradient_mode_errors(0, count);
+    write(adjoint_, errors.adjoint);
+    write(defect_, errors.defect);
+  }
+  if (subject_.has_spectral_norm() || subject_.has_log_norm()) {
+    const auto norms = subject_.jacobian_norms(0, count);
+    write(spectral_[0], norms.spectral);
+    write(spectral_[1], norms.spectral_converged);
+    write(log_[0], norms.log);
+    write(log_[1], norms.log_converged);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "core/probe/lyapunov/tangent_map.hpp"
 
 #include <string>
+#include <utility>
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -42,6 +43,15 @@ TangentMap::TangentMap(const StateMap& map, const at::Tensor& x) {
   const at::AutoGradMode graph(true);
   x_ = x.detach().clone().requires_grad_(true);
   y_ = map(x_);
+  prepare();
+}
+
+TangentMap::TangentMap(at::Tensor x, at::Tensor y) : x_(std::move(x)), y_(std::move(y)) {
+  const at::AutoGradMode graph(true);
+  prepare();
+}
+
+void TangentMap::prepare() {
   if (y_.sizes() != x_.sizes()) throw ShapeError("a map of the state must keep its shape");
   w_ = at::zeros_like(y_).detach().requires_grad_(true);
   pulled_ = pull_back(y_, x_, w_, true);
@@ -57,6 +67,11 @@ at::Tensor TangentMap::forward(const at::Tensor& v) const {
 
 at::Tensor TangentMap::transposed(const at::Tensor& w) const {
   return product(y_, x_, w);
+}
+
+at::Tensor TangentMap::graph_of_transposed(const at::Tensor& w) const {
+  const at::Tensor out = pull_back(y_, x_, w, true);
+  return out.defined() ? out : at::zeros_like(x_);
 }
 
 }  // namespace depthgrid

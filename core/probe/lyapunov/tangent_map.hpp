@@ -13,7 +13,7 @@ using StateMap = std::function<at::Tensor(const at::Tensor&)>;
 ///
 /// Both products share one graph, whatever their number. Dᵀ w is reverse mode. D v is reverse mode
 /// twice: g(w) = Dᵀ w is linear in w, so that the transpose of its derivative is D. Nothing is
-/// added to the gradient of a parameter. The graph lives as long as the object.
+/// added to the gradient of a parameter. The graph lives as long as the object, at least.
 /// Source: Townsend (2017), "A new trick for calculating Jacobian vector products".
 class TangentMap {
  public:
@@ -21,6 +21,9 @@ class TangentMap {
   /// @param x    (E, B, ...) where to differentiate.
   /// @throws Error, here or in forward(), if it cannot be differentiated twice.
   TangentMap(const StateMap& map, const at::Tensor& x);
+
+  /// Of a map that has been evaluated. @param y  map(x), with its graph; x requires a gradient.
+  TangentMap(at::Tensor x, at::Tensor y);
 
   /// map(x), without gradients.
   at::Tensor value() const;
@@ -31,12 +34,18 @@ class TangentMap {
   /// Dᵀ w. Shapes as of forward().
   at::Tensor transposed(const at::Tensor& w) const;
 
+  /// Dᵀ w with a graph, by which it can be differentiated once more in what the map reads.
+  at::Tensor graph_of_transposed(const at::Tensor& w) const;
+
   /// Of the states: (E, B, ...).
   at::IntArrayRef sizes() const { return x_.sizes(); }
 
  private:
-  at::Tensor x_, y_;       // leaf and result
-  at::Tensor w_, pulled_;  // leaf at 0, and Dᵀ w as its function; undefined: D = 0
+  void prepare();
+
+  at::Tensor x_, y_;  // leaf and result
+  /// Leaf at 0, and Dᵀ w as its function; the latter is undefined if D = 0.
+  at::Tensor w_, pulled_;
 };
 
 }  // namespace depthgrid

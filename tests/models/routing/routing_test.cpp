@@ -389,7 +389,7 @@ TEST(Losses, AreMeansOverLayersAndTokens) {
     const Objective::Losses once = model.losses({windows, 1});
     const Objective::Losses twice = model.losses({at::cat({windows, windows}, 1), 1});
     at::Tensor total = once.loss;
-    const std::vector<LossTerm> terms = s.built->model->family().loss_terms();
+    const std::vector<LossTerm> terms = s.built->model->loss_terms();
     for (std::size_t i = 0; i < terms.size(); ++i) {
       EXPECT_TRUE(at::allclose(once.parts[i] * 2, twice.parts[i], 1e-6, 1e-6));
       total = total + terms[i].weight[0] * once.parts[i];
