@@ -59,8 +59,8 @@ bool is_metric(const Variable& v) {
   }
   if (v.dims == "cell, split") return true;
   if (axis_metric(v)) return true;
-  constexpr std::array<std::string_view, 5> kStems = {"train_", "cost_", "predicted_", "replay",
-                                                      "control_neutral_cost"};
+  constexpr std::array<std::string_view, 6> kStems = {
+      "train_", "cost_", "predicted_", "replay", "control_neutral_cost", "flow_bypass_cost"};
   return v.dims == "cell" && std::ranges::any_of(kStems, [&v](std::string_view stem) {
            return v.name.starts_with(stem);
          });

@@ -32,7 +32,7 @@ constexpr Variable kControlVariables[] = {
      "plan, labels; end, prompts", "worker/session/control_facts.hpp"},
     {"control_neutral_cost", "cell", Float64, "nat",
      "loss at u = 0 less that without a signal, split valid: 0 unless a map has a bias",
-     "end, labels or prompts", "worker/eval/neutral_cost.hpp"},
+     "end, labels or prompts", "worker/eval/loss_change.hpp"},
     {"control_nll_neutral", "cell, split", Float64, "nat",
      "loss per token at u = 0: of the four, the one that may be called perplexity", "end, labels",
      kControlEvaluation},

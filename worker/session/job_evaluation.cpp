@@ -10,7 +10,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/nan.hpp"
 #include "core/train/control_batches.hpp"
-#include "worker/eval/neutral_cost.hpp"
+#include "worker/eval/loss_change.hpp"
 #include "worker/process/stop_signals.hpp"
 #include "worker/session/cell_facts_builder.hpp"
 #include "worker/session/control_facts.hpp"
@@ -109,6 +109,13 @@ std::optional<FinalResults> JobEvaluation::final() {
   if (!splits) return std::nullopt;
   FinalResults out{std::move(*splits), std::nullopt};
   if (!evaluate_control(out, stopped)) return std::nullopt;
+  const FlowOptions& flow = job_.fused.options.flow;
+  if (flow.replaced() > 0 && flow.field != FieldKind::Block) {
+    auto costs =
+        bypass_costs(*job_.fused.language, plan_, *job_.data, job_.fused.options.cells, stopped);
+    if (!costs) return std::nullopt;
+    out.bypass_costs = std::move(*costs);
+  }
   if (modes_.active()) {
     out.modes = modes_.evaluate(true, stopped);
     if (!out.modes) return std::nullopt;
@@ -189,6 +196,7 @@ void JobEvaluation::set_final(CellFacts& facts, std::size_t e, const FinalResult
     set_steering(facts, axis_names(*job_.configs[e]), results.steering, e, job_.steps());
   }
   if (!results.neutral_costs.empty()) facts.set("control_neutral_cost", results.neutral_costs[e]);
+  if (!results.bypass_costs.empty()) facts.set("flow_bypass_cost", results.bypass_costs[e]);
   if (results.modes) {
     set_modes(facts, *results.modes, job_.fused, e, job_.sampler.seq_len());
   }

@@ -25,6 +25,7 @@ struct FinalResults {
   std::array<std::vector<ControlFigures>, 4> control{};  // by Split, (E); of cells with labels
   std::vector<SteeringFigures> steering{};               // (E); of cells with prompts
   std::vector<double> neutral_costs{};                   // (E); of cells with either
+  std::vector<double> bypass_costs{};                    // (E); of cells with a flow
 };
 
 /// Evaluates a job while it trains and at its end. After an evaluation, cells without progress

@@ -1,4 +1,4 @@
-#include "worker/eval/neutral_cost.hpp"
+#include "worker/eval/loss_change.hpp"
 
 #include <cmath>
 
@@ -7,7 +7,7 @@
 #include <ATen/ops/full.h>
 
 namespace depthgrid {
-namespace neutral_cost_test {
+namespace loss_change_test {
 
 /// Each prediction costs 2 nats, and in cell 1 a quarter more under any signal, u = 0 included.
 class BiasedModel final : public LanguageModel {
@@ -51,5 +51,5 @@ TEST(NeutralCost, IsNotThereWithoutASplitOrOnceStopped) {
   EXPECT_FALSE(costs_of(21, 1));
 }
 
-}  // namespace neutral_cost_test
+}  // namespace loss_change_test
 }  // namespace depthgrid
