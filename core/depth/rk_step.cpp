@@ -1,5 +1,7 @@
 #include "core/depth/rk_step.hpp"
 
+#include <array>
+
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/addcmul.h>
 #include <ATen/ops/zeros_like.h>
@@ -43,6 +45,22 @@ RkStep rk_step(const Tableau& m, const VectorField& field, const at::Tensor& x,
   }
   out.x = advance(x, m.b, h, out.k, stages);
   return out;
+}
+
+at::Tensor dense_output(const at::Tensor& x, const RkStep& step, const at::Tensor& h,
+                        const at::Tensor& share) {
+  constexpr std::array<double, Tableau::kMaxStages> kDense = {
+      -12715105075.0 / 11282082432.0,  0,
+      87487479700.0 / 32700410799.0,   -10690763975.0 / 1880347072.0,
+      701980252875.0 / 199316789632.0, -1453857185.0 / 822651844.0,
+      69997945.0 / 29380423.0};
+  const std::vector<at::Tensor>& k = step.k;
+  const at::Tensor length = per_cell(h, x), u = per_cell(share, x);
+  const at::Tensor whole = step.x - x;
+  const at::Tensor begin = length * k.front() - whole;
+  const at::Tensor end = whole - length * k.back() - begin;
+  const at::Tensor bend = advance(at::zeros_like(x), kDense, length, k, k.size());
+  return x + u * (whole + (1 - u) * (begin + u * (end + (1 - u) * bend)));
 }
 
 at::Tensor local_error(const Tableau& m, const at::Tensor& h, const std::vector<at::Tensor>& k) {

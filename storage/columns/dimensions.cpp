@@ -27,6 +27,8 @@ constexpr auto kDimensions = std::to_array<Dimension>({
      "type of weight: q k v out up down; of state-space layers A B C D dt"},
     {"depth_factor", Text, Labelled, 0, "", "other factor of a step: norm1.scale, ssm.A, gain.q"},
     {"fine_depth", Float64, Labelled, 0, "", "depth-time of a fine grid"},
+    {"flow_time", Float64, Labelled, 0, "",
+     "time within a flow, or the depth that is solved as one"},
     {"histogram_bin", Float64, Labelled, 0, "", "centre of a bin of gate values"},
     {"position_decile", Int32, Padded, 0, "", "tenth of the positions in the window"},
     {"reliability_bin", Float64, Labelled, 0, "", "centre of a bin of predicted probabilities"},

@@ -6,10 +6,12 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/addcmul.h>
+#include <ATen/ops/full_like.h>
 #include <ATen/ops/maximum.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
 
+#include "core/base/nan.hpp"
 #include "core/cells/cell_set.hpp"
 #include "core/depth/rk_step.hpp"
 #include "core/depth/tableau.hpp"
@@ -105,6 +107,34 @@ std::vector<double> first_steps(const VectorField& field, const at::Tensor& x, c
   return out;
 }
 
+/// One attempt of all cells.
+struct Attempt {
+  const at::Tensor& x;
+  const RkStep& step;
+  const at::Tensor& h;
+};
+
+/// Of the cells whose step is accepted, the states at those of the times that lie in it.
+void keep_states(const std::vector<double>& wanted, const Attempt& attempt,
+                 const std::vector<double>& times, const std::vector<double>& steps,
+                 const std::vector<double>& moves, std::vector<at::Tensor>& kept) {
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    std::vector<double> share(times.size(), 0), inside(times.size(), 0);
+    for (std::size_t e = 0; e < times.size(); ++e) {
+      const bool last = times[e] + steps[e] >= 1;
+      const bool here =
+          moves[e] > 0 && wanted[i] > times[e] && (last || wanted[i] <= times[e] + steps[e]);
+      if (!here) continue;
+      share[e] = std::min(1.0, (wanted[i] - times[e]) / steps[e]);
+      inside[e] = 1;
+    }
+    if (std::ranges::count(inside, 1.0) == 0) continue;
+    const at::Tensor x = attempt.x;
+    const at::Tensor state = dense_output(x, attempt.step, attempt.h, cells_of(share, x));
+    kept[i] = at::where(per_cell(cells_of(inside, x).gt(0), x), state, kept[i]);
+  }
+}
+
 }  // namespace
 
 AdaptiveSolution adaptive_solve(const VectorField& field, const at::Tensor& x0,
@@ -122,6 +152,8 @@ AdaptiveSolution adaptive_solve(const VectorField& field, const at::Tensor& x0,
     const bool sound = std::isfinite(size[e]) && std::isfinite(speed[e]) && first[e] > 0;
     if (!sound) of[e].end(SolveStatus::NonFinite);
   }
+  std::vector<at::Tensor> kept;
+  for (const double tau : o.at) kept.push_back(tau <= 0 ? x0 : at::full_like(x0, kNaN));
   while (std::ranges::any_of(of, [](const Controller& c) { return c.running; })) {
     std::vector<double> times, steps;
     for (const Controller& c : of) {
@@ -138,11 +170,12 @@ AdaptiveSolution adaptive_solve(const VectorField& field, const at::Tensor& x0,
       if (went) of[e].cost.evaluations += 6;
       moves.push_back(went && of[e].judge(steps[e], error[e], o) ? 1.0 : 0.0);
     }
+    keep_states(o.at, {x, step, h}, times, steps, moves, kept);
     const at::Tensor accepted = per_cell(cells_of(moves, x).gt(0), x);
     x = at::where(accepted, step.x, x);
     slope = at::where(accepted, step.k.back(), slope);
   }
-  AdaptiveSolution out{std::move(x), {}};
+  AdaptiveSolution out{std::move(x), {}, std::move(kept)};
   for (const Controller& c : of) out.cost.push_back(c.cost);
   return out;
 }

@@ -15,6 +15,7 @@ struct AdaptiveOptions {
   double atol = 1e-8;
   std::int64_t max_steps = 1000;  // attempted
   double min_step = 1e-8;         // of depth-time
+  std::vector<double> at = {};    // τ in [0, 1] of which the states are kept, ascending
 };
 
 /// How an integration ended. The numbers are those of the store.
@@ -31,6 +32,9 @@ struct SolveCost {
 struct AdaptiveSolution {
   at::Tensor x;                 // (E, B, T, C) at τ = 1; a cell that ended early: where it stood
   std::vector<SolveCost> cost;  // (E)
+  /// (E, B, T, C) at each of AdaptiveOptions::at, by dense output: they change neither steps nor x.
+  /// NaN in a cell that ended before.
+  std::vector<at::Tensor> states;
 };
 
 /// dx/dτ = f(x, τ) from τ = 0 to 1 by Dormand and Prince's pair of orders 5 and 4 with a PI

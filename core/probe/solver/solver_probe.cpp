@@ -8,6 +8,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/log_softmax.h>
 
 #include "core/base/error.hpp"
@@ -60,6 +61,14 @@ PredictionDistance prediction_distance(const ContinuousDepth& depth, const at::T
       count = std::max<std::int64_t>(1, kLogits / p.size(3));
     }
   }
+  return out;
+}
+
+/// Where the speed of the solution is recorded: 33 times from 0 to 1.
+std::vector<double> velocity_times() {
+  constexpr int kIntervals = 32;
+  std::vector<double> out;
+  for (int i = 0; i <= kIntervals; ++i) out.push_back(static_cast<double>(i) / kIntervals);
   return out;
 }
 
@@ -117,6 +126,10 @@ void SolverProbe::declare(RecordSink& out) {
   add(kDivergence, "solver_kl");
   add(kLoss, "solver_loss_change");
   series_[kContinuous] = out.declare({"solver_continuous", {}});
+  const std::vector<double> tau = velocity_times();
+  series_[kVelocity] = out.declare(
+      {"solver_velocity",
+       {{.name = "flow_time", .length = static_cast<std::int64_t>(tau.size()), .values = tau}}});
   if (!options_.negative_control) return;
   add(kControlDivergence, "solver_control_divergence");
   add(kControlOrder, "solver_control_order");
@@ -137,6 +150,7 @@ void SolverProbe::measure(std::int64_t /*step*/, RecordSink& out) {
   finer.rtol /= kFiner;
   finer.atol /= kFiner;
   finer.max_steps *= kMoreSteps;
+  finer.at = velocity_times();
   const AdaptiveSolution reference = adaptive_solve(problem.field, problem.start, finer);
   std::vector<MethodRun> runs =
       compare_solvers(problem, reference.x, options_.methods, options_.tolerances);
@@ -150,6 +164,7 @@ void SolverProbe::measure(std::int64_t /*step*/, RecordSink& out) {
   write(kRejected, by_cell(runs, [](const MethodResult& r) { return r.cost.rejected; }), out);
   write(kStatus, by_cell(runs, [](const MethodResult& r) { return r.cost.status; }), out);
 
+  write_velocity(problem.field, reference.states, out);
   const at::Tensor targets = set.windows.narrow(0, 0, count).narrow(1, 1, set.tokens());
   std::vector<std::vector<double>> kl(reference.cost.size()), loss(reference.cost.size());
   for (const MethodRun& run : runs) {
@@ -167,6 +182,20 @@ void SolverProbe::measure(std::int64_t /*step*/, RecordSink& out) {
     control = write_control(problem.start, reference.x, problem.steps, out);
   }
   write_continuity(runs, control, out);
+}
+
+void SolverProbe::write_velocity(const VectorField& field, const std::vector<at::Tensor>& states,
+                                 RecordSink& out) const {
+  const std::vector<double> tau = velocity_times();
+  std::vector<std::vector<double>> speed(static_cast<std::size_t>(states.front().size(0)));
+  for (std::size_t i = 0; i < tau.size(); ++i) {
+    const at::Tensor& x = states[i];
+    const at::Tensor t = at::full({x.size(0)}, tau[i], x.options());
+    const std::vector<double> norms = cell_norms(field.evaluate(x, {t, t, 0}, {}).dx);
+    const double entries = std::sqrt(static_cast<double>(x[0].numel()));
+    for (std::size_t e = 0; e < speed.size(); ++e) speed[e].push_back(norms[e] / entries);
+  }
+  write(kVelocity, speed, out);
 }
 
 void SolverProbe::write_continuity(const std::vector<MethodRun>& runs,

@@ -28,6 +28,7 @@ struct SolverOptions {
 /// float64. The negative control is a chain of m independent layers that moves the states as far
 /// (IndependentLayers): there, distances of Euler's steps look as good, and no order is observed.
 /// `solver_continuous` is continuity() of rk4, and of the control where there is one.
+/// `solver_velocity` is the speed of the reference along depth-time, by its dense output.
 class SolverProbe final : public Probe {
  public:
   /// @param subject  outlives the probe; has a continuous part.
@@ -52,6 +53,7 @@ class SolverProbe final : public Probe {
     kControlDivergence,
     kControlOrder,
     kContinuous,
+    kVelocity,
     kSeries
   };
 
@@ -59,6 +61,8 @@ class SolverProbe final : public Probe {
   /// @return the runs on the control.
   std::vector<MethodRun> write_control(const at::Tensor& start, const at::Tensor& reference,
                                        std::int64_t steps, RecordSink& out) const;
+  void write_velocity(const VectorField& field, const std::vector<at::Tensor>& states,
+                      RecordSink& out) const;
   void write_continuity(const std::vector<MethodRun>& runs, const std::vector<MethodRun>& control,
                         RecordSink& out) const;
 

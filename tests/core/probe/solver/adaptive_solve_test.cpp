@@ -2,6 +2,7 @@
 // error).
 #include "core/probe/solver/adaptive_solve.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <utility>
@@ -100,6 +101,45 @@ TEST(AdaptiveSolve, MeetsItsToleranceOnARotation) {
     EXPECT_LE(s.cost[0].evaluations, run.evaluations);
     EXPECT_EQ(s.cost[0].evaluations, 2 + 6 * (s.cost[0].accepted + s.cost[0].rejected));
     EXPECT_EQ(s.cost[0].status, SolveStatus::Done);
+  }
+}
+
+/// Requested times change neither the end nor the evaluations; states between steps are as exact as
+/// those at their ends, and move as the field says.
+TEST(AdaptiveSolve, HasStatesBetweenItsSteps) {
+  const Given field([](const at::Tensor& x, const at::Tensor& t) {
+    return at::stack({x.select(3, 1), -x.select(3, 0)}, 3) * (6 + 4 * t);
+  });
+  const auto exact = [](double t) {
+    const double angle = 6 * t + 2 * t * t;
+    return state({std::cos(angle), -std::sin(angle)});
+  };
+  const AdaptiveOptions plain{.rtol = 1e-6, .atol = 1e-8};
+  AdaptiveOptions dense = plain;
+  for (int i = 0; i <= 100; ++i) dense.at.push_back(i / 100.0);
+  const AdaptiveSolution without = adaptive_solve(field, state({1, 0}), plain);
+  const AdaptiveSolution with = adaptive_solve(field, state({1, 0}), dense);
+  EXPECT_TRUE(at::equal(without.x, with.x));
+  EXPECT_EQ(without.cost[0].evaluations, with.cost[0].evaluations);
+  EXPECT_TRUE(at::equal(with.states.front(), state({1, 0})));
+  EXPECT_LT(worst(with.states.back(), with.x), 1e-14);
+  const double end = worst(with.x, exact(1));
+  double between = 0;
+  for (std::size_t i = 0; i < dense.at.size(); ++i) {
+    between = std::max(between, worst(with.states[i], exact(dense.at[i])));
+  }
+  EXPECT_LT(between, 3 * end);
+  AdaptiveOptions close = plain;
+  for (int i = 0; i < 33; ++i) {
+    const double t = std::clamp(i / 32.0, 1e-5, 1 - 1e-5);
+    close.at.insert(close.at.end(), {t - 1e-5, t, t + 1e-5});
+  }
+  const AdaptiveSolution near = adaptive_solve(field, state({1, 0}), close);
+  for (std::size_t i = 0; i < close.at.size(); i += 3) {
+    const at::Tensor moved = (near.states[i + 2] - near.states[i]) / 2e-5;
+    const at::Tensor t = at::full({1}, close.at[i + 1], at::kDouble);
+    const at::Tensor slope = field.evaluate(near.states[i + 1], {t, t, 0}, {}).dx;
+    EXPECT_LT(worst(moved, slope) / slope.abs().max().item<double>(), 1e-3) << close.at[i + 1];
   }
 }
 
