@@ -44,6 +44,37 @@ std::vector<at::Tensor> of_flow(const ModelOptions& o, const Arena& arena) {
   return out;
 }
 
+/// A flow that can be reversed, with its states at both ends.
+struct ReversibleFlow {
+  const DepthSegment& segment;
+  const Control& u;
+  at::Tensor first;
+  DepthState last;
+};
+
+/// (E) of the model's flow on a text, in evaluation mode; NaN if it cannot be reversed.
+at::Tensor at_reversible_flow(const Model& model, const at::Tensor& tokens,
+                              const std::function<at::Tensor(const ReversibleFlow&)>& of) {
+  const at::NoGradGuard no_grad;
+  const ForwardContext context;
+  const Control& u = model.control({});
+  at::Tensor x = model.embed(tokens);
+  const std::vector<DepthSegment> depth = model.segments(context);
+  for (const DepthSegment& s : depth) {
+    const Stepper& method = *s.method->stepper();
+    if (!s.flow || !method.reversible()) {
+      x = s.method->solve(*s.field, s.grid, x, u);
+      continue;
+    }
+    DepthState state{x};
+    for (std::int64_t i = 0; i < s.grid.steps(); ++i) {
+      state = method.step(*s.field, s.grid, i, state, u).after;
+    }
+    return of({s, u, x, std::move(state)});
+  }
+  return unknown(model.options());
+}
+
 }  // namespace
 
 at::Tensor adjoint_error(const Model& model, const Arena& arena, const at::Tensor& tokens,
@@ -73,23 +104,21 @@ at::Tensor adjoint_error(const Model& model, const Arena& arena, const at::Tenso
 }
 
 at::Tensor reversible_defect(const Model& model, const at::Tensor& tokens) {
-  const at::NoGradGuard no_grad;
-  const ForwardContext context;
-  const Control& u = model.control({});
-  at::Tensor x = model.embed(tokens);
-  for (const DepthSegment& s : model.segments(context)) {
-    const Stepper& method = *s.method->stepper();
-    if (!s.flow || !method.reversible()) {
-      x = s.method->solve(*s.field, s.grid, x, u);
-      continue;
+  return at_reversible_flow(model, tokens, [](const ReversibleFlow& flow) {
+    const DepthState& last = flow.last;
+    return (squares(last.x - last.memory.front()) / squares(last.x)).sqrt();
+  });
+}
+
+at::Tensor reversible_error(const Model& model, const at::Tensor& tokens) {
+  return at_reversible_flow(model, tokens, [](const ReversibleFlow& flow) {
+    DepthState state = flow.last;
+    const DepthSegment& s = flow.segment;
+    for (std::int64_t i = s.grid.steps() - 1; i >= 0; --i) {
+      state = s.method->stepper()->before(*s.field, s.grid, i, state, flow.u).value();
     }
-    DepthState state{x};
-    for (std::int64_t i = 0; i < s.grid.steps(); ++i) {
-      state = method.step(*s.field, s.grid, i, state, u).after;
-    }
-    return (squares(state.x - state.memory.front()) / squares(state.x)).sqrt();
-  }
-  return unknown(model.options());
+    return undone_error(flow.first, state.x).to(at::kCPU);
+  });
 }
 
 NormEstimates norm_estimates(const Model& model, const at::Tensor& tokens,

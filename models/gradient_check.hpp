@@ -23,6 +23,10 @@ at::Tensor adjoint_error(const Model& model, const Arena& arena, const at::Tenso
 /// 2105.13493, section 3.
 at::Tensor reversible_defect(const Model& model, const at::Tensor& tokens);
 
+/// How well the flow's steps are undone: undone_error() of its first state, in evaluation mode.
+/// @return (E) double; NaN if the flow's method cannot be reversed.
+at::Tensor reversible_error(const Model& model, const at::Tensor& tokens);
+
 /// What the regularisers spectral_norm and log_norm take for Σ h ‖J‖₂ and Σ h μ₂(J) over the steps,
 /// in evaluation mode, mean over these sequences; (E) double each, undefined without the
 /// regulariser. @param iterations  of Lanczos in each step.

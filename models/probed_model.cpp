@@ -157,7 +157,10 @@ ProbedModel::GradientModeErrors ProbedModel::gradient_mode_errors(std::int64_t f
   GradientModeErrors out;
   const at::Tensor tokens = inputs(first, count);
   if (has_adjoint()) out.adjoint = adjoint_error(model_, *arena_, tokens, targets(first, count));
-  if (has_reversible()) out.defect = reversible_defect(model_, tokens);
+  if (has_reversible()) {
+    out.defect = reversible_defect(model_, tokens);
+    out.undone = reversible_error(model_, tokens);
+  }
   return out;
 }
 

@@ -13,6 +13,7 @@
 #include <torch/csrc/autograd/variable.h>
 
 #include "core/base/error.hpp"
+#include "core/base/nan.hpp"
 #include "core/depth/adjoint_solve.hpp"
 #include "core/depth/integrator.hpp"
 #include "core/depth/observer.hpp"
@@ -61,6 +62,7 @@ class RecomputedSolve final : public torch::autograd::Node {
       keep = treeverse::kept(steps, plan_.slots);
       keep.insert(keep.end(), {0, steps - 1});  // the latter is at hand as the backward pass begins
     }
+    if (plan_.mode == GradientMode::Reversible) keep.push_back(0);  // to be compared with
     DepthState state{x0.detach()};
     for (std::int64_t i = 0; i < steps; ++i) {
       keep_if_in(keep, i, state);
@@ -178,6 +180,19 @@ class RecomputedSolve final : public torch::autograd::Node {
       }
       taken(i, after);
     }
+    const at::Tensor wrong = undone_error(kept_.at(0).x, after.x).le(kUndoneBound).logical_not();
+    const auto poison = [&](at::Tensor& g) {
+      if (g.defined()) g = g.masked_fill(wrong.view(by_cell(g)), kNaN);
+    };
+    poison(gradient_.x);
+    for (at::Tensor& g : captured_.gradients) poison(g);
+  }
+
+  /// (E, 1, …): sizes of numbers by cell beside g.
+  static std::vector<std::int64_t> by_cell(const at::Tensor& g) {
+    std::vector<std::int64_t> out(static_cast<std::size_t>(g.dim()), 1);
+    out.front() = -1;
+    return out;
   }
 
   DepthStep step(std::int64_t i, const DepthState& state) const {
@@ -221,6 +236,13 @@ std::shared_ptr<RecomputedSolve> new_node(const Stepper& method, GradientPlan pl
 }
 
 }  // namespace
+
+at::Tensor undone_error(const at::Tensor& x0, const at::Tensor& undone) {
+  const auto norm = [](const at::Tensor& x) {
+    return x.to(at::kDouble).square().flatten(1).sum(1).sqrt();
+  };
+  return norm(undone - x0) / norm(x0);
+}
 
 RecomputedDepth::RecomputedDepth(const Stepper& method, GradientPlan plan,
                                  std::shared_ptr<const void> context)

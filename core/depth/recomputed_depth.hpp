@@ -25,6 +25,13 @@ struct GradientPlan {
   std::int64_t slots = 1;  // states that `Checkpoint` keeps, of each run of steps
 };
 
+/// Error of the first state after all steps are undone, relative to its norm, up to which gradients
+/// are taken for those of the forward pass.
+inline constexpr double kUndoneBound = 1e-3;
+
+/// That error of each cell. @param x0, undone  (E, ...). @return (E) double, on the device
+at::Tensor undone_error(const at::Tensor& x0, const at::Tensor& undone);
+
 /// The steps of a method whose backward pass computes again what a plain one would keep.
 ///
 /// Without autograd, and for a plain plan, it is DepthIntegrator. Otherwise a solve is one node of
@@ -34,8 +41,8 @@ struct GradientPlan {
 ///   advances(m, s) - (m - 1) without and m with a tape. Every gradient has the bits of a plain
 ///   pass.
 /// - reversible: Stepper::before(). Backward m evaluations without and m + 1 with a tape. The
-/// states
-///   are those of the forward pass up to rounding.
+///   states are those of the forward pass up to rounding, which undoing may amplify: a cell whose
+///   first state comes back with an error above kUndoneBound gets gradients of NaN, not wrong ones.
 /// - adjoint: the state and a = dL/dH are integrated backwards by the same tableau, dH/dt = f,
 ///   da/dt = -(df/dH)^T a, dL/dp = -(df/dp)^T a, without the states of the forward pass. An
 ///   approximation, whose error falls with the step length. Chen et al. (2018), arXiv 1806.07366.

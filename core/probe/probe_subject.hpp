@@ -105,9 +105,10 @@ class ProbeSubject {
   virtual std::vector<at::Tensor> state_gradients(std::int64_t first, std::int64_t count) const = 0;
 
   /// What training's way to the gradient of a flow is worth here: the error of its adjoint, the
-  /// defect of its reversible steps; (E) double each, undefined where it is computed otherwise.
+  /// defect of its reversible steps, the error of their undoing; (E) double each, undefined where
+  /// it is computed otherwise.
   struct GradientModeErrors {
-    at::Tensor adjoint, defect;
+    at::Tensor adjoint, defect, undone;
   };
   virtual GradientModeErrors gradient_mode_errors(std::int64_t /*first*/,
                                                   std::int64_t /*count*/) const {

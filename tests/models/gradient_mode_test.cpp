@@ -11,6 +11,7 @@
 #include <ATen/ops/equal.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/randint.h>
+#include <ATen/ops/zeros.h>
 
 #include "models/gradient_check.hpp"
 #include "tests/support/block_watch.hpp"
@@ -134,6 +135,10 @@ TEST(GradientMode, WhatIsRecordedFallsWithTheStep) {
     EXPECT_GT(at_steps("reversible_heun", 8, false), at_steps("reversible_heun", 32, false));
   }
   EXPECT_TRUE(std::isnan(recorded(small_options("standard", 2), false)));
+  const ModelOptions o = flow_options("reversible_heun", 8);
+  const Built built(o, seeds_of(o));
+  const at::Tensor tokens = at::zeros({2, 3, kTokens}, at::kLong);
+  EXPECT_LT(reversible_error(*built.model, tokens).max().item<double>(), 1e-5);
 }
 
 /// Bytes held at once by a training pass over a depth that is one flow of m steps.

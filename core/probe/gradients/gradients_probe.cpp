@@ -18,7 +18,10 @@ GradientsProbe::GradientsProbe(const ProbeSubject& subject, ProbeSchedule schedu
 void GradientsProbe::declare(RecordSink& out) {
   norm_ = out.declare({"gradient_norm_depth", {{.name = "depth", .length = subject_.depth()}}});
   if (subject_.has_adjoint()) adjoint_ = out.declare({"gradient_adjoint_error"});
-  if (subject_.has_reversible()) defect_ = out.declare({"reversible_defect"});
+  if (subject_.has_reversible()) {
+    defect_ = out.declare({"reversible_defect"});
+    undone_ = out.declare({"reversible_error"});
+  }
   if (subject_.has_spectral_norm()) {
     spectral_ = {out.declare({"regulariser_spectral_norm"}),
                  out.declare({"regulariser_spectral_norm_converged"})};
@@ -59,6 +62,7 @@ void GradientsProbe::write_mode(RecordSink& out) const {
     const auto errors = subject_.gradient_mode_errors(0, count);
     write(adjoint_, errors.adjoint);
     write(defect_, errors.defect);
+    write(undone_, errors.undone);
   }
   if (subject_.has_spectral_norm() || subject_.has_log_norm()) {
     const auto norms = subject_.jacobian_norms(0, count);

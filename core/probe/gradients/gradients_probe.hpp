@@ -42,7 +42,7 @@ class GradientsProbe final : public Probe {
   ProbeSchedule schedule_;
   std::int64_t batch_;
   const TrainingGradients* training_;
-  std::size_t adjoint_ = 0, defect_ = 0;
+  std::size_t adjoint_ = 0, defect_ = 0, undone_ = 0;
   std::array<std::size_t, 2> spectral_{}, log_{};  // as estimated, converged
   std::size_t norm_ = 0, layer_ = 0, clipped_ = 0, vanished_ = 0, exploded_ = 0, clips_ = 0;
 };

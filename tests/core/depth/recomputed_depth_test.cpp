@@ -170,6 +170,30 @@ TEST(Checkpointed, CountsAreThoseOfTheLiterature) {
   EXPECT_EQ(advanced(8, 1), 28);
 }
 
+/// f = −a x, a by cell.
+class Decay final : public VectorField {
+ public:
+  explicit Decay(at::Tensor rate) : rate_(std::move(rate)) {}
+  FieldValue evaluate(const at::Tensor& x, const DepthPoint&, const Control&) const override {
+    return {.dx = -rate_.view({-1, 1, 1, 1}) * x};
+  }
+
+ private:
+  at::Tensor rate_;
+};
+
+TEST(Reversible, WhatCannotBeUndoneHasNoGradient) {
+  const at::Tensor rate = torch::tensor({0.5, 90.0}).requires_grad_();
+  const FieldPtr field = std::make_shared<Decay>(rate);
+  const at::Tensor x = torch::randn({kCells, 2, 3, kWidth}).requires_grad_();
+  const RecomputedDepth method(stepper("reversible_heun"), {GradientMode::Reversible}, nullptr);
+  method.solve(*field, flow_grid(kCells, 32, at::kFloat), x, {}).sum().backward();
+  for (const at::Tensor& g : {x.grad(), rate.grad()}) {
+    EXPECT_TRUE(g[0].isfinite().all().item<bool>());
+    EXPECT_TRUE(g[1].isnan().all().item<bool>());
+  }
+}
+
 TEST(Reversible, GradientsAreThoseOfItsOwnMap) {
   for (const auto& [dtype, bound] : {std::pair{at::kDouble, 1e-10}, std::pair{at::kFloat, 1e-5}}) {
     for (const std::int64_t steps : {1, 2, 4, 16, 64}) {
