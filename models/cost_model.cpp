@@ -95,6 +95,17 @@ double flops_per_token(const ModelOptions& o, std::int64_t rows, std::int64_t to
   return 2 * (layers * block + generators + flow + readout + dynamic_layers(o) * increment_gate(o));
 }
 
+ForwardFlops forward_flops(const ModelOptions& o, std::int64_t rows, std::int64_t tokens) {
+  ForwardFlops out;
+  out.readout = 2 * static_cast<double>(o.width * o.vocabulary);
+  if (o.flow.replaced() > 0) {
+    out.flow = 2 * static_cast<double>(o.solver.evaluations()) *
+               flow_evaluation(o, static_cast<double>(tokens));
+  }
+  out.layers = flops_per_token(o, rows, tokens) - out.readout - out.flow;
+  return out;
+}
+
 StudentFlops student_flops(const ModelOptions& o, std::int64_t rows, std::int64_t tokens) {
   const double dynamic = dynamic_layers(o);
   StudentFlops out;

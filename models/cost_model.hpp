@@ -17,6 +17,14 @@ namespace depthgrid {
 /// @param rows  sequences per pass.
 double flops_per_token(const ModelOptions& o, std::int64_t rows, std::int64_t tokens);
 
+/// The same by what computes them; their sum is flops_per_token().
+struct ForwardFlops {
+  double layers = 0;   // ordinary blocks, with the networks that generate their weights
+  double flow = 0;     // in place of layers
+  double readout = 0;  // the head
+};
+ForwardFlops forward_flops(const ModelOptions& o, std::int64_t rows, std::int64_t tokens);
+
 /// The same for a student whose dynamic layers execute a share r of the tokens. For every token of
 /// these layers a router (tdt: 4C) or a predictor (mod: 2(Ch + h), h its hidden width) decides, and
 /// mod computes its gate. Only executed tokens pass through the block, and attend only to executed

@@ -27,7 +27,7 @@ struct OwnOption {
 void check_options(const CommandLine& line, std::string_view what) {
   static const OwnOption kOwn[] = {
       {"store", {"decode"}}, {"cell", {"decode"}},
-      {"only", {"kernels"}}, {"device", {"step", "optimiser", "decode"}},
+      {"only", {"kernels"}}, {"device", {"step", "optimiser", "forward", "decode"}},
       {"dump", {"step"}},    {"launches", {"step"}},
   };
   for (const OwnOption& own : kOwn) {
@@ -42,12 +42,13 @@ void check_options(const CommandLine& line, std::string_view what) {
 
 int bench_verb(const Arguments& arguments) {
   CommandLine line(
-      "bench step|optimiser|journal|decode|kernels [--family NAME] [--cells E] [--steps N] "
+      "bench step|optimiser|journal|forward|decode|kernels [--family NAME] [--cells E] [--steps N] "
       "[--only TEXT] [--device WORD] [--launches] [--isa WORD] [--set KEY=VALUE]...",
       "step: times the training step of E fused cells. With --dump, writes the\n"
       "initial weights, the batches and the losses of the first steps for other programs.\n"
       "optimiser: times norms, clip and update of E cells of --parameters weights each.\n"
       "journal: times writing one training row of one cell, in the folder for temporary files.\n"
+      "forward: times the parts of a forward pass, in random order.\n"
       "decode: times tokens of one sequence one by one, with caches and by recomputation.\n"
       "kernels: times each kernel of the CPU for each instruction set, beside LibTorch's product\n"
       "or a copy of as many bytes.");
@@ -58,18 +59,18 @@ int bench_verb(const Arguments& arguments) {
       .text("family", "NAME", "model.family (default: time_indexed)")
       .number("cells", 1, "cells fused in one step")
       .number("parameters", 1000000, "optimiser: parameters of each cell")
-      .number("steps", 50, "steps (decode: tokens) timed, after the warm-up")
+      .number("steps", 50, "steps (forward: repetitions, decode: tokens) timed, after the warm-up")
       .text("store", "DIR", "decode: the store of --cell")
       .text("cell", "CELL", "decode: a trained cell whose layers skip tokens, on its own text")
       .text("only", "TEXT", "kernels: those whose name contains it")
-      .text("device", "WORD", "step, optimiser, decode: cpu (default) or cuda")
+      .text("device", "WORD", "step, optimiser, forward, decode: cpu (default) or cuda")
       .text("isa", "WORD", "avx512, avx2 or base: nothing above it, in LibTorch and MKL too")
       .text("dump", "DIR", "folder for weights, batches and losses")
       .flag("launches", "step: also kernels and copies of a step on a GPU, by LibTorch's profiler");
   if (!line.json().parse(arguments)) return 0;
   BenchCommand command;
-  static constexpr std::string_view kKnown[] = {"step", "optimiser", "journal", "decode",
-                                                "kernels"};
+  static constexpr std::string_view kKnown[] = {"step",    "optimiser", "journal",
+                                                "forward", "decode",    "kernels"};
   command.what = line.required("WHAT", kKnown);
   check_options(line, command.what);
   if (line.has("family")) command.family = line.text_of("family");

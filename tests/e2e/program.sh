@@ -77,6 +77,9 @@ if [ ! -e /dev/nvidia0 ]; then
 fi
 expect 2 "$depthgrid" bench step --device tpu
 expect 2 "$depthgrid" bench optimiser --launches
+expect 0 "$depthgrid" bench forward --family hybrid_ode --steps 3 --json --set model.d_model=16 --set data.seq_len=8
+check '[c["component"] for c in j["components"]] == ["embedding", "layers", "flow", "readout", "pass"]'
+check 'j["components"][4]["flops_per_token"] == sum(c["flops_per_token"] for c in j["components"][:4])'
 expect 0 "$depthgrid" bench step --steps 2 --device cpu --json --set model.d_model=16 --set data.seq_len=8
 check 'j["device"] == "cpu" and j["cells"] == 1 and j["peak_bytes"] > 0 and "launches" not in j'
 

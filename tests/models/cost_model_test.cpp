@@ -118,6 +118,34 @@ TEST(CostModel, AFlowCostsItsEvaluations) {
   EXPECT_DOUBLE_EQ(flow(3, "midpoint"), flow(6, "euler"));
 }
 
+TEST(CostModel, PartsOfAPassAddUpToIt) {
+  ModelOptions o = small_options("hybrid_ode");
+  o.solver.steps = 4;
+  const ForwardFlops of = forward_flops(o, 2, 9);
+  EXPECT_DOUBLE_EQ(of.layers + of.flow + of.readout, flops_per_token(o, 2, 9));
+  EXPECT_DOUBLE_EQ(of.readout, 2 * 20 * 17);
+  o.solver.steps = 8;
+  EXPECT_DOUBLE_EQ(forward_flops(o, 2, 9).flow, 2 * of.flow);
+  EXPECT_EQ(forward_flops(small_options("standard"), 2, 9).flow, 0);
+}
+
+TEST(CostModel, RegularisersCostWhatTheyEvaluate) {
+  ModelOptions o = small_options("hybrid_ode");
+  o.solver.steps = 4;
+  const auto more = [&] { return recomputed_flops_per_token(o, 2, 9, flops_per_token(o, 2, 9)); };
+  const double evaluation = forward_flops(o, 2, 9).flow / 4;
+  with_regularisers(o, {Regulariser::Energy, Regulariser::Kinetic});
+  EXPECT_EQ(more(), 0);
+  with_regularisers(o, {Regulariser::Acceleration});
+  EXPECT_DOUBLE_EQ(more(), 4 * 3 * evaluation);
+  o.regularisers.terms.clear();
+  with_regularisers(o, {Regulariser::LogNorm});  // one step of Lanczos: two pairs of products
+  EXPECT_DOUBLE_EQ(more(), 4 * (1 + 4 + 3) * evaluation);
+  const double plain = activation_bytes(o, 2, 9);
+  o.regularisers.terms.clear();
+  EXPECT_GT(plain, activation_bytes(o, 2, 9));
+}
+
 TEST(CostModel, ASolvedDepthCostsItsEvaluationsForwardAndAgain) {
   ModelOptions o = small_options("time_indexed");
   const double head = 2 * 20 * 17, layers = flops_per_token(o, 2, 12) - head;

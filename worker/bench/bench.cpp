@@ -225,11 +225,9 @@ struct BenchKind {
   std::string_view name;
   int (*run)(const BenchCommand&);
 };
-constexpr BenchKind kBenches[] = {{"step", bench_step},
-                                  {"optimiser", bench_optimiser},
-                                  {"journal", bench_journal},
-                                  {"decode", bench_decode},
-                                  {"kernels", bench_kernels}};
+constexpr BenchKind kBenches[] = {{"step", bench_step},       {"optimiser", bench_optimiser},
+                                  {"journal", bench_journal}, {"forward", bench_forward},
+                                  {"decode", bench_decode},   {"kernels", bench_kernels}};
 
 }  // namespace
 

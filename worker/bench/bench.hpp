@@ -21,6 +21,11 @@ int bench(const BenchCommand& command);
 /// @throws UserError (Usage) if the tokens do not fit the learned positions.
 int bench_decode(const BenchCommand& command);
 
+/// `depthgrid bench forward`: times the parts of a forward pass over one batch (embedding, layers,
+/// flow, readout) and the whole of it, `command.steps` times in random order, beside the operations
+/// that each takes; medians and quartiles. @return exit code.
+int bench_forward(const BenchCommand& command);
+
 /// `depthgrid bench kernels`: times every kernel of the CPU at the sizes of cells, each variant
 /// up to that in use, beside LibTorch's product of the same
 /// operations, or a copy of the same bytes, on one thread. @return exit code.
