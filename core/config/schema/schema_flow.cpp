@@ -38,7 +38,7 @@ constexpr Leaf kRows[] = {
     or_null(word("model.field.time_embedding", "mlp none", "null", Structural,
                  "a network 1 → d → d of the flow's time, added to the input"),
             "mlp; fields mlp and time_indexed: none"),
-    real("model.field.alpha_init", -10, 10, "–", "0.1", PerCell,
+    real("model.field.alpha_init", -100, 100, "–", "0.1", PerCell,
          "α, factor of the field, or its initial value"),
     flag("model.field.alpha_learned", "true", Structural, "α is a parameter"),
     read(real("model.field.output_std", 0, 1, "–", "0.01", PerCell,
