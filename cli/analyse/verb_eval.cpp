@@ -11,12 +11,13 @@ namespace depthgrid {
 int eval_verb(const Arguments& arguments) {
   CommandLine line(
       "eval CELL [STORE] [--data DATA] [--split NAME] [--windows N] [--mode MODE]…\n"
-      "               [--decider NAME]… [--at STEP] [--json]",
+      "               [--decider NAME]… [--solver-steps M] [--solver-method NAME] [--at STEP]\n"
+      "               [--json]",
       "Mean loss, perplexity and bits per byte of a cell's weights on a split of its own\n"
       "corpus, of another one, or on a text file, by the cell's evaluation settings.");
   line.examples({"eval hidden=4,s0 results/tiny",
                  "eval 9867 results/tiny --windows 64 --by-position --json"});
-  weight_options(line)
+  solver_options(weight_options(line))
       .text("data", "DATA", "wikitext-2, tiny-shakespeare, self or a text file (default: its own)")
       .text("split", "NAME", "train, dev, valid (default) or test of a corpus")
       .number("windows", 0, "number of windows, evenly spaced; 0: all")

@@ -1,47 +1,22 @@
-#include <cmath>
-
 #include "cli/arguments/command_line.hpp"
 #include "cli/arguments/store_argument.hpp"
 #include "cli/verbs.hpp"
-#include "core/base/error.hpp"
-#include "core/base/nan.hpp"
-#include "core/base/parse_number.hpp"
 #include "core/base/subprocess.hpp"
-#include "core/base/text_parts.hpp"
 #include "sweeps/protocol/commands.hpp"
 #include "sweeps/protocol/worker_command.hpp"
 
 namespace depthgrid {
-namespace {
-
-/// "1,-0.5": a number for each axis.
-std::vector<double> control_of(const CommandLine& line) {
-  std::vector<double> out;
-  if (!line.has("control")) return out;
-  for (const std::string& word : split_at(line.text_of("control"), ',')) {
-    out.push_back(parse_number<double>(word).value_or(kNaN));
-    if (!std::isfinite(out.back())) {
-      throw UserError(ExitCode::Usage, "--control has '" + word +
-                                           "'; expected numbers with commas between them, one for "
-                                           "each axis of the control input");
-    }
-  }
-  if (out.empty()) throw UserError(ExitCode::Usage, "--control is empty");
-  return out;
-}
-
-}  // namespace
-
 int generate_verb(const Arguments& arguments) {
   CommandLine line(
       "generate CELL [STORE] --prompt TEXT [--tokens N] [--temperature X] [--top-k K]\n"
-      "                          [--top-p P] [--seed N] [--control U,…] [--at STEP] [--json]",
+      "                          [--top-p P] [--seed N] [--control U,…] [--solver-steps M]\n"
+      "                          [--solver-method NAME] [--at STEP] [--json]",
       "Continues a text by tokens drawn one by one from a cell's model. The same seed gives\n"
       "the same text.");
   line.examples({"generate standard,s0 results/quickstart --prompt 'The '",
                  "generate standard,s0 results/quickstart --prompt 'The ' --temperature 0 "
                  "--tokens 200"});
-  weight_options(line)
+  solver_options(weight_options(line))
       .text("prompt", "TEXT", "what to continue; numbers of tokens where the corpus has no text")
       .number("tokens", 100, "how many to add")
       .text("temperature", "X", "divides the logits (default 1); 0: the most probable token")
@@ -58,7 +33,7 @@ int generate_verb(const Arguments& arguments) {
   command.top_k = line.number_of("top-k", 0);
   command.top_p = line.real_of("top-p", 1, 0, 1);
   command.seed = line.number_of("seed", 0);
-  command.control = control_of(line);
+  command.control = control_signal(line);
   command.json = line.has("json");
   become(worker_command("generate", command_json(command)));
 }

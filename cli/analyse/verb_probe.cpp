@@ -42,7 +42,7 @@ std::vector<std::string> chosen_ids(const CommandLine& line, Listing& listing) {
 int probe_verb(const Arguments& arguments) {
   CommandLine line(
       "probe [STORE] [--cell CELL]… [--filter EXPRESSION] [--probe NAME,…]… [--at STEP,…]…\n"
-      "               [--set probes.LEAF=VALUE]… [--json]",
+      "               [--set probes.LEAF=VALUE]… [--control U,…] [--json]",
       "Measures stored checkpoints along depth, as a run does while it trains: trajectory,\n"
       "gates, lyapunov and others (docs/diagnostics.md). What is found is kept beside each\n"
       "cell's result, and comes into sweep.h5 with the next pack.");
@@ -54,7 +54,9 @@ int probe_verb(const Arguments& arguments) {
       .text("filter", "EXPRESSION", "cells that fit, as in results")
       .list("probe", "NAME", "which (default: those that the cell's leaves switch on)")
       .list("at", "STEP", "checkpoints: final (default), best, a stored step, or all; repeatable")
-      .list("set", "LEAF=VALUE", "leaves probes.*, for this run of the verb");
+      .list("set", "LEAF=VALUE", "leaves probes.*, for this run of the verb")
+      .text("control", "U,…",
+            "control signal, a number for each axis; without it, model.control.u or none");
   if (!line.json().excludes("cell", "filter").parse(arguments)) return 0;
   const StoreArgument argument(line);
   Listing listing = argument.listing();
@@ -62,6 +64,7 @@ int probe_verb(const Arguments& arguments) {
                        .cells = chosen_ids(line, listing),
                        .probes = line.words_of("probe"),
                        .set = line.list_of("set"),
+                       .control = control_signal(line),
                        .json = line.has("json")};
   if (line.has("at")) command.at = line.words_of("at");
   command.command = "depthgrid probe";

@@ -1,6 +1,7 @@
 #include "cli/arguments/store_argument.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -11,7 +12,10 @@
 #include "cli/arguments/slow_progress.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/nan.hpp"
+#include "core/base/parse_number.hpp"
 #include "core/base/printable.hpp"
+#include "core/base/text_parts.hpp"
 #include "core/config/yaml/diagnostics.hpp"
 #include "storage/plan_sequence.hpp"
 #include "sweeps/compare/two_stage_record.hpp"
@@ -225,6 +229,26 @@ CommandLine& weight_options(CommandLine& line) {
       .text("at", "STEP", "checkpoint: final (default), best, or the number of a step");
 }
 
+CommandLine& solver_options(CommandLine& line) {
+  return line.number("solver-steps", std::nullopt, "steps of the flow (default: as it was trained)")
+      .text("solver-method", "NAME", "method of the flow (default: as it was trained)");
+}
+
+std::vector<double> control_signal(const CommandLine& line) {
+  std::vector<double> out;
+  if (!line.has("control")) return out;
+  for (const std::string& word : split_at(line.text_of("control"), ',')) {
+    out.push_back(parse_number<double>(word).value_or(kNaN));
+    if (!std::isfinite(out.back())) {
+      throw UserError(ExitCode::Usage, "--control has '" + word +
+                                           "'; expected numbers with commas between them, one for "
+                                           "each axis of the control input");
+    }
+  }
+  if (out.empty()) throw UserError(ExitCode::Usage, "--control is empty");
+  return out;
+}
+
 bool names_weights(const CommandLine& line) {
   return line.has("CELL") || line.has("cell");
 }
@@ -246,8 +270,11 @@ CellChoice weight_choice(const CommandLine& line) {
   const StoreArgument argument(line, line.text_of(option ? "CELL" : "STORE"));
   const Store store = argument.open();
   const Listing listing = argument.listing();
-  return {store.root().string(), listing.cells[find_cell(listing, cell)].id,
-          line.has("at") ? line.text_of("at") : "final"};
+  CellChoice out{store.root().string(), listing.cells[find_cell(listing, cell)].id};
+  if (line.has("at")) out.at = line.text_of("at");
+  if (line.has("solver-steps")) out.solver_steps = line.number_of("solver-steps");
+  if (line.has("solver-method")) out.solver_method = line.text_of("solver-method");
+  return out;
 }
 
 }  // namespace depthgrid

@@ -80,6 +80,10 @@ CommandLine& store_options(CommandLine& line);
 /// Adds CELL [STORE], --store, --cell and --at, of verbs about the weights of one cell. With --cell
 /// the only argument is STORE.
 CommandLine& weight_options(CommandLine& line);
+/// Adds --solver-steps and --solver-method, of verbs that run the model.
+CommandLine& solver_options(CommandLine& line);
+/// --control "1,-0.5", a number for each axis; empty if it is not given. @throws UserError (Usage)
+std::vector<double> control_signal(const CommandLine& line);
 /// True if CELL or --cell is given.
 bool names_weights(const CommandLine& line);
 /// The choice made by these options. @throws UserError

@@ -84,7 +84,11 @@ void add_model(const CommandLine& line, Json& request) {
   }
   if (stored) {
     const CellChoice from = weight_choice(line);
-    request["from"] = {{"store", from.store}, {"cell", from.cell}, {"at", from.at}};
+    request["from"] = {{"store", from.store},
+                       {"cell", from.cell},
+                       {"at", from.at},
+                       {"solver_steps", from.solver_steps},
+                       {"solver_method", from.solver_method}};
     return;
   }
   const char* const leaf = line.has("family") ? "family" : "preset";
@@ -109,7 +113,7 @@ int check_verb(const Arguments& arguments) {
   line.examples({"check forward --family tdt --mode teacher_topk --length 16",
                  "check gradcheck hidden=4,s0 results/tiny"});
   line.argument("WHAT");
-  weight_options(line)
+  solver_options(weight_options(line))
       .text("family", "NAME", "an untrained model: model.family with its defaults and --set")
       .text("preset", "NAME", "the same of model.preset")
       .text("input", "FILE", "JSON of what is computed, or of several cases; -: stdin")

@@ -148,9 +148,9 @@ std::string probe_record_settings(const fs::path& file, const TableReader& conte
   const Json given = parse_ordered_json(used), wanted = parse_ordered_json(asked);
   Json set = Json::object();
   for (const auto& [leaf, value] : given.items()) {
-    if (leaf.starts_with("probes.") && wanted.contains(leaf) && wanted[leaf] != value) {
-      set[leaf] = value;
-    }
+    const bool other =
+        leaf.starts_with("probes.") && wanted.contains(leaf) && wanted[leaf] != value;
+    if (other || (!own && leaf == kSignalOfProbes)) set[leaf] = value;
   }
   if (own && set.empty()) return {};
   std::string probes;
@@ -178,6 +178,7 @@ std::string other_probe_leaf(const fs::path& cell_dir, const ValueMap& planned, 
     const nlohmann::ordered_json set_by_probe = parse_ordered_json(settings);
     for (const auto& [leaf, value] : set_by_probe.at("set").items()) {
       const Value* wanted = find_key(planned, leaf);
+      if (leaf == kSignalOfProbes) out = leaf + " was " + value.dump() + ", not the cell's own";
       if (wanted == nullptr || !out.empty()) continue;
       // What is off has no measurements, and what was off is said elsewhere:
       // missing_measurements().

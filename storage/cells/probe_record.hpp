@@ -13,6 +13,10 @@
 
 namespace depthgrid {
 
+/// The leaf beside `probes.*` in the settings of a record: the control signal under which its
+/// probes measured, where it was not the cell's own.
+inline constexpr const char* kSignalOfProbes = "model.control.u";
+
 /// What probes have found in stored weights of a cell: the contents of a probe record.
 struct ProbeRecordInput {
   const StoredCell& plan;

@@ -39,7 +39,8 @@ static void from_json(const Json& json, RunMode& mode) {
 
 static constexpr auto members(const CellChoice*) {
   using O = CellChoice;
-  return json_members("store", &O::store, "cell", &O::cell, "at", &O::at);
+  return json_members("store", &O::store, "cell", &O::cell, "at", &O::at, "solver_steps",
+                      &O::solver_steps, "solver_method", &O::solver_method, "control", &O::control);
 }
 
 static constexpr auto members(const RunCommand*) {
@@ -73,7 +74,8 @@ static constexpr auto members(const EvalCommand*) {
 static constexpr auto members(const ProbeCommand*) {
   using O = ProbeCommand;
   return json_members("store", &O::store, "cells", &O::cells, "probes", &O::probes, "at", &O::at,
-                      "set", &O::set, "command", &O::command, "json", &O::json);
+                      "set", &O::set, "control", &O::control, "command", &O::command, "json",
+                      &O::json);
 }
 
 static constexpr auto members(const GenerateCommand*) {

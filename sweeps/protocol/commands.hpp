@@ -43,16 +43,19 @@ struct RunCommand {
   bool plans() const noexcept { return mode == RunMode::Run || mode == RunMode::Prepare; }
 };
 
-/// A cell's weights in a store.
+/// A cell's weights in a store, and how its depth is to be run with them.
 struct CellChoice {
-  std::string store;         // its folder
-  std::string cell;          // id
-  std::string at = "final";  // final, best, or the number of a step
+  std::string store;              // its folder
+  std::string cell;               // id
+  std::string at = "final";       // final, best, or the number of a step
+  std::int64_t solver_steps{};    // model.solver.steps; 0 = the cell's
+  std::string solver_method{};    // model.solver.method; empty = the cell's
+  std::vector<double> control{};  // model.control.u; empty = the cell's
 };
 
 /// `depthgrid bench`.
 struct BenchCommand {
-  std::string what = "step";  // or "optimiser", "journal", "decode", "kernels"
+  std::string what = "step";  // or "optimiser", "journal", "forward", "decode", "kernels"
   std::string family = "time_indexed";
   std::int64_t cells = 1;
   std::int64_t parameters = 1000000;  // per cell, for optimiser
@@ -62,7 +65,7 @@ struct BenchCommand {
   bool json = false;
   CellChoice from{};           // decode: a trained cell; empty = initial weights
   std::string only{};          // kernels: those whose name contains it
-  std::string device = "cpu";  // step, optimiser, decode: or "cuda"
+  std::string device = "cpu";  // step, optimiser, forward, decode: or "cuda"
   bool launches = false;       // step: also what a step asks a GPU to do
 };
 
@@ -93,6 +96,7 @@ struct ProbeCommand {
   std::vector<std::string> probes{};     // names; empty = those whose schedule is on
   std::vector<std::string> at{"final"};  // as CellChoice::at, or all: every stored checkpoint
   std::vector<std::string> set{};        // leaves `probes.*`, as "KEY=VALUE"
+  std::vector<double> control{};         // as CellChoice::control
   std::string command{};                 // as the user gave it, for the record
   bool json = false;
 };

@@ -26,6 +26,21 @@ expect 0 "$depthgrid" audit --preset hybrid/ode --set model.d_model=16 --set mod
   --set model.n_heads=1 --set model.vocab_size=256 --set data.seq_len=16
 says out "flow.control.weight"
 
+# The same weights, in other steps of another method.
+loss_of() {  # loss_of CELL OPTIONS...
+  expect 0 "$depthgrid" eval "$1" flow --windows 4 --json "${@:2}"
+  python3 -c 'import json; print(json.load(open("out"))["modes"][0]["loss"])'
+}
+trained=$(loss_of hybrid,s0)
+[ "$(loss_of hybrid,s0 --solver-steps 4 --solver-method euler)" = "$trained" ] || fail "four steps of Euler are not what was trained"
+[ "$(loss_of hybrid,s0 --solver-steps 64)" != "$trained" ] || fail "the number of steps changes nothing"
+expect 0 "$depthgrid" check decode hybrid,s0 flow --solver-steps 3 --solver-method rk4 --length 8 --prefill 3 --dtype f64
+check 'j["results"][0]["difference"] < 1e-9 and len(j["results"][0]["kv_lengths"]) == 7'
+expect 2 "$depthgrid" eval blocks6,s0 flow --solver-steps 8
+says err "are of a flow, which blocks6,s0 has not"
+expect 2 "$depthgrid" eval hybrid,s0 flow --solver-method rk5
+says err "expected one of euler midpoint"
+
 # A control signal steers generation; none, and zeros where the map has no bias, are the same.
 cat >steered.yaml <<'YAML'
 model: {family: hybrid_ode, d_model: 16, n_layers: 3, n_heads: 1, positions: rope, control: {dim: 2}}
@@ -43,6 +58,19 @@ none=$(continued steered)
 [ "$(continued steered --control 0,0)" = "$none" ] || fail "a signal of zeros is not neutral"
 [ "$(continued steered --control 300,-200)" != "$none" ] || fail "a signal moves nothing"
 check 'j["control"] == [300, -200]'
+displacement() {  # displacement OPTIONS...
+  expect 0 "$depthgrid" probe steered --probe trajectory --json "$@"
+  "$sources/.venv/bin/python" -c 'import h5py, json; print(h5py.File(json.load(open("out"))["cells"][0]["file"])["trajectory_displacement"][:].tolist())'
+}
+[ "$(displacement --control 0,0)" = "$(displacement)" ] || fail "zeros move a trajectory"
+[ "$(displacement --control 300,-200)" != "$(displacement)" ] || fail "a signal moves no trajectory"
+expect 0 "$depthgrid" probe steered --probe trajectory --control 300,-200
+expect 0 "$depthgrid" pack steered
+"$sources/.venv/bin/python" -c 'import h5py; print(h5py.File("steered/sweep.h5")["look_settings"].asstr()[:].tolist())' >said
+says said '"set":{"model.control.u":[300.0,-200.0]}'
+expect 0 "$depthgrid" plan steered.yaml --store steered
+cat out err >said
+says said "model.control.u was [300.0,-200.0], not the cell's own"
 expect 2 "$depthgrid" generate steered --cell "$(cell steered)" --prompt x --control 1
 says err "has 2 axes (model.control.dim)"
 expect 2 "$depthgrid" generate steered --cell "$(cell steered)" --prompt x --control 1,two

@@ -222,7 +222,9 @@ CheckRequest parse_check_request(std::string_view text) {
       out.cells.push_back({cell.at("alias"), config_from_json(json_text(cell.at("config")))});
     }
     if (const Json& from = root.at("from"); !from.is_null()) {
-      out.from = CellChoice{from.at("store"), from.at("cell"), from.at("at")};
+      out.from = CellChoice{from.at("store"), from.at("cell"), from.at("at"),
+                            from.value("solver_steps", std::int64_t{0}),
+                            from.value("solver_method", std::string())};
     }
     const std::string word(name_of(out.kind));
     Json common = root.at("defaults"), input = root.at("input");

@@ -12,7 +12,10 @@
 
 #include "core/base/error.hpp"
 #include "core/base/parse_number.hpp"
+#include "core/base/text_parts.hpp"
 #include "core/config/axis_labels.hpp"
+#include "core/config/schema.hpp"
+#include "core/depth/stepper.hpp"
 #include "core/train/train_options.hpp"
 #include "storage/columns/table_reader.hpp"
 #include "storage/hdf5/checkpoint.hpp"
@@ -99,6 +102,47 @@ LoadedCheckpoint checkpoint_of(const Store& store, const StoredCell& cell,
   return std::move(*found);
 }
 
+/// Whether other steps of another method solve the same equation with the same weights.
+bool solvable(const ModelOptions& o) {
+  if (o.flow.replaced() > 0) return o.flow.field != FieldKind::Block;
+  return o.timed() && o.shared() && o.sublayers == Sublayers::Parallel &&
+         o.control.layers.empty() && o.residual.kind != ScaleKind::LearnedPerLayer &&
+         std::ranges::count(o.time.nodes, Nodes::Right) == 0;
+}
+
+/// @throws UserError (Usage) if this cell has no flow, or there is no such method.
+void solve_by(const CellChoice& choice, const std::string& alias, ModelOptions& o) {
+  if (choice.solver_steps == 0 && choice.solver_method.empty()) return;
+  if (!solvable(o)) {
+    throw UserError(ExitCode::Usage,
+                    fmt::format("--solver-steps and --solver-method are of a flow, which {} has "
+                                "not: it takes a family hybrid_ode with a field other than block, "
+                                "or time_indexed or tong with model.time.nodes: left and parallel "
+                                "sublayers",
+                                alias));
+  }
+  if (choice.solver_steps > 0) o.solver.steps = choice.solver_steps;
+  if (choice.solver_method.empty()) return;
+  const std::string known(schema()[leaf_index("model.solver.method")].words);
+  if (std::ranges::count(text_words(known), choice.solver_method) == 0) {
+    throw UserError(ExitCode::Usage, fmt::format("--solver-method {}: expected one of {}",
+                                                 choice.solver_method, known));
+  }
+  o.solver.method = &stepper(choice.solver_method);
+}
+
+/// @throws UserError (Usage) naming the cell's own dimension.
+void steer_by(const std::vector<double>& u, const std::string& alias, ModelOptions& o) {
+  if (u.empty()) return;
+  if (static_cast<std::int64_t>(u.size()) != o.control.axes) {
+    throw UserError(ExitCode::Usage,
+                    fmt::format("--control has {} numbers; the control input of {} has {} axes "
+                                "(model.control.dim)",
+                                u.size(), alias, o.control.axes));
+  }
+  o.control.constant = {u};
+}
+
 }  // namespace
 
 std::int64_t stored_step(const CellChoice& choice) {
@@ -114,6 +158,8 @@ StoredModel::StoredModel(const CellChoice& choice) : store(Store::open(choice.st
   step = state.step;
   use_threads(config);
   options = model_options({&config});
+  solve_by(choice, cell.alias, options);
+  steer_by(choice.control, cell.alias, options);
   const TrainOptions train = train_options({&config});
   arena = std::make_unique<Arena>(layout_of(options), train.model_seed, at::kFloat,
                                   train.precision == Precision::Bf16);

@@ -93,9 +93,10 @@ std::vector<std::string> choices_at(const ProbeCommand& command, const Store& st
   return out;
 }
 
-/// The leaves by which the probes measure.
-std::string settings_json(const CellConfig& leaves) {
+/// The leaves by which the probes measure. @param control  under which, if not the cell's own.
+std::string settings_json(const CellConfig& leaves, const std::vector<double>& control) {
   Json out = Json::object();
+  if (!control.empty()) out[kSignalOfProbes] = control;
   const Json given = parse_ordered_json(leaves.json());
   for (const auto& [path, value] : given.items()) {
     if (path.starts_with("probes.")) out[path] = value;
@@ -140,7 +141,8 @@ class CellProbing {
     std::string set_sha256;
     const std::map<std::int64_t, std::string> choices = steps_at(id);
     for (const auto& [step, at] : choices) {
-      StoredModel stored({command_.store, id, at});
+      StoredModel stored(
+          {.store = command_.store, .cell = id, .at = at, .control = command_.control});
       const CellConfig leaves = with_observations(stored.config, command_.set);
       const std::vector<std::string> names = names_for(command_, leaves);
       require_sequences(leaves, names);
@@ -153,7 +155,7 @@ class CellProbing {
         set_sha256 = probe_set_digest(leaves, *data);
       }
       out.probes = measure_cell(stored, leaves, *set, rows);
-      settings = settings_json(leaves);
+      settings = settings_json(leaves, command_.control);
       cell = stored.cell;
     }
     out.alias = cell->alias;
@@ -185,7 +187,7 @@ class CellProbing {
   std::map<std::int64_t, std::string> steps_at(const CellId& id) const {
     std::map<std::int64_t, std::string> out;
     for (const std::string& at : choices_at(command_, store_, id)) {
-      out.try_emplace(stored_step({command_.store, id, at}), at);
+      out.try_emplace(stored_step({.store = command_.store, .cell = id, .at = at}), at);
     }
     return out;
   }

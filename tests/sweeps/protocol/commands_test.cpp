@@ -9,11 +9,13 @@ namespace commands_test {
 
 TEST(ModelCommands, AreTheDocumentedTexts) {
   EXPECT_EQ(command_json(ExportCommand{{"/s", "98678699848f", "best"}, "hf-gpt2", "out", true}),
-            R"({"schema":1,"from":{"store":"/s","cell":"98678699848f","at":"best"},)"
+            R"({"schema":1,"from":{"store":"/s","cell":"98678699848f","at":"best",)"
+            R"("solver_steps":0,"solver_method":"","control":[]},)"
             R"("layout":"hf-gpt2","out":"out","json":true})");
   EXPECT_EQ(
       command_json(EvalCommand{{"/s", "98678699848f"}, "a.txt", "dev", 3, true, false, {"all"}}),
-      R"({"schema":1,"from":{"store":"/s","cell":"98678699848f","at":"final"},)"
+      R"({"schema":1,"from":{"store":"/s","cell":"98678699848f","at":"final",)"
+      R"("solver_steps":0,"solver_method":"","control":[]},)"
       R"("data":"a.txt","split":"dev","windows":3,"by_position":true,"json":false,)"
       R"("modes":["all"],"deciders":[]})");
 }
