@@ -178,7 +178,6 @@ std::string other_probe_leaf(const fs::path& cell_dir, const ValueMap& planned, 
     const nlohmann::ordered_json set_by_probe = parse_ordered_json(settings);
     for (const auto& [leaf, value] : set_by_probe.at("set").items()) {
       const Value* wanted = find_key(planned, leaf);
-      if (leaf == kSignalOfProbes) out = leaf + " was " + value.dump() + ", not the cell's own";
       if (wanted == nullptr || !out.empty()) continue;
       // What is off has no measurements, and what was off is said elsewhere:
       // missing_measurements().
