@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import findings_flows
 from findings_kinds import (
     ArmTable,
     Column,
@@ -32,10 +33,6 @@ LEARNED = ("router_bce_relative", "router_auc", "router_accuracy", "tpn_skill", 
            "mod_predictor_auc", "mod_predictor_accuracy")  # fmt: skip
 STUDENTS = ("student_calibrated", "predictor")
 
-STUDY_2 = ("data.tokenizer=char256", "data.join=as_is", "model.d_model=64", "train.batch_size=8", "eval.every=250",
-           "eval.final_windows=256")  # fmt: skip
-FLOW_STEPS = "[3-6]"  # of the depth: four steps in place of two of six layers
-
 OTHER_TRAINING = {
     "trained_dense": ("model.family=tdt", "train.clip_scope=group", "model.tdt.train_path=dense"),
     "capacity_one": ("model.family=tdt", "train.clip_scope=group", "model.tdt.capacity=1"),
@@ -43,6 +40,7 @@ OTHER_TRAINING = {
 }
 
 FINDINGS = {
+    **findings_flows.FINDINGS,
     "models": Finding(
         [Run("configs/study1/models.yaml", ("model.d_model=128", *STUDY_1[:1], "seeds=5", *STUDY_1[1:]))],
         ["final_loss.valid"],
@@ -91,30 +89,6 @@ FINDINGS = {
         ["final_loss.valid"],
         seeds_differ=True,
         elements=["steering_accuracy.*", "steering_positive_mass.*", "steering_negative_mass.*"],
-    ),
-    "gradient_flow": Finding(
-        [Run("configs/study2/gradient_flow.yaml", (*STUDY_2, "seeds=3"))],
-        ["final_loss.valid", "flow_bypass_cost"],
-    ),
-    "regularisers": Finding(
-        [Run("configs/study2/regularisers.yaml", (*STUDY_2, "train.steps=300"),
-             "regularisers.log_norm = 0 and regularisers.control_smoothness = 0")],
-        ["final_loss.valid"],
-        elements=[f"trajectory_velocity.last.{FLOW_STEPS}.all",
-                  f"lyapunov_local_stretch.last.{FLOW_STEPS}", f"lyapunov_log_norm.last.{FLOW_STEPS}",
-                  "regulariser_spectral_norm.last", "regulariser_spectral_norm_converged.last"],
-    ),
-    "alpha": Finding(
-        [Run("configs/study2/alpha.yaml", STUDY_2)],
-        ["final_loss.valid"],
-        elements=["lyapunov_local_stretch.last.*", "lyapunov_log_norm.last.*"],
-    ),
-    "solver_invariance": Finding(
-        [Run("configs/study2/solver_invariance.yaml",
-             ("model.d_model=64", "train.batch_size=8", "eval.final_windows=256"))],
-        ["final_loss.valid"],
-        elements=["solver_divergence_displacement.last.*", "solver_observed_order.last.*", "solver_continuous.last",
-                  "solver_control_divergence.last.*", "solver_control_order.last.*"],
     ),
     "equal_clipping": Finding(
         [Run("configs/study3/equal_clipping.yaml", (f"model.d_model={d}", *STUDY_3), store=f"results/equal_clipping-{d}",
@@ -328,35 +302,8 @@ HELD_OUT_ARMS = {
 BEFORE = {"discrete": "text6", "discrete_maps": "text6"}  # what an arm starts from, if not from `text`
 HELD_OUT = "steering_accuracy.{}.heldout"
 
-FLOW_ARMS = {
-    "blocks6": "six blocks",
-    "hybrid": "four blocks and a flow of four Euler steps",
-    "blocks4": "the flow deleted",
-    "blocks5": "as many parameters as the hybrid",
-    "tied4": "one block applied four times, for the flow",
-}
-FLOW_QUESTIONS = [
-    ("What does the flow cost against the two layers that it replaces?", "hybrid", "blocks6"),
-    ("Is it better than nothing in their place?", "hybrid", "blocks4"),
-    ("… than a transformer of as many parameters?", "hybrid", "blocks5"),
-    ("… than one block, applied as often?", "hybrid", "tied4"),
-]
-REGULARISERS = {
-    "energy": ("speed of the flow", f"trajectory_velocity.last.{FLOW_STEPS}.all"),
-    "kinetic": ("speed of the flow", f"trajectory_velocity.last.{FLOW_STEPS}.all"),
-    "jacobian_frobenius": ("largest log stretch of a step", f"lyapunov_local_stretch.last.{FLOW_STEPS}"),
-    "spectral_norm": ("largest log stretch of a step", f"lyapunov_local_stretch.last.{FLOW_STEPS}"),
-}
-WEIGHTS = ("0.001", "0.01", "0.1")
-
-
-REGULARISER_QUESTIONS = [
-    (f"`{name}` at {weight}: {what}", "arm − none", [(f"{name}={weight}", metric)], [("baseline", metric)])
-    for name, (what, metric) in REGULARISERS.items() for weight in WEIGHTS
-]  # fmt: skip
-
-
 TABLES: dict[str, Table] = {
+    **findings_flows.TABLES,
     "models/arms": ArmTable(
         "models",
         ["arm", "what it is", "published (d = 256, 1000 steps)"],
@@ -379,34 +326,6 @@ TABLES: dict[str, Table] = {
         "h_mod_equal_parameters+h_mod_by_residual",
         [(f"Does an MLP of {wide} units instead of 256 help, at h_mod = {h}?", f"hidden={h}", f"hidden={h},scale=1",
           "final_loss.valid") for h, wide in ((32, 1600), (64, 1218), (128, 738))],
-    ),
-    "gradient_flow/arms": ArmTable(
-        "gradient_flow",
-        ["arm", "what it is"],
-        [([f"`{arm}`", said], {"arm": arm}) for arm, said in FLOW_ARMS.items()],
-        [
-            Column("loss", "final_loss.valid"),
-            Column("less `blocks6`", "final_loss.valid", "difference", 4, "blocks6"),
-            Column("without the flow, more", "flow_bypass_cost", "interval"),
-            Column("parameters", "parameters", "count"),
-        ],
-    ),
-    "gradient_flow/questions": QuestionTable(
-        "gradient_flow", [(*asked, "final_loss.valid") for asked in FLOW_QUESTIONS]
-    ),
-    "regularisers/arms": ArmTable(
-        "regularisers",
-        ["arm"],
-        [(["none"], {"arm": "baseline"})]
-        + [([f"`{name}`, {weight}"], {"arm": f"{name}={weight}"})
-           for name in REGULARISERS for weight in WEIGHTS],
-        [
-            Column("loss", "final_loss.valid"),
-            Column("less none", "final_loss.valid", "difference", 4, "baseline"),
-        ],
-    ),
-    "regularisers/targets": SeedTable(
-        "regularisers", REGULARISER_QUESTIONS, {"value": {}}, ("what it names", "difference")
     ),
     "control_small/arms": ArmTable(
         "control_small",

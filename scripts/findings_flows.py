@@ -1,0 +1,94 @@
+"""The part of findings_list.py on flows in place of layers: their runs, and the page's tables of them."""
+
+from __future__ import annotations
+
+from findings_kinds import ArmTable, Column, Finding, QuestionTable, Run, SeedTable, Table
+
+STUDY_2 = ("data.tokenizer=char256", "data.join=as_is", "model.d_model=64", "train.batch_size=8", "eval.every=250",
+           "eval.final_windows=256")  # fmt: skip
+FLOW_STEPS = "[3-6]"  # of the depth: four steps in place of two of six layers
+
+FINDINGS = {
+    "gradient_flow": Finding(
+        [Run("configs/study2/gradient_flow.yaml", (*STUDY_2, "seeds=3"))],
+        ["final_loss.valid", "flow_bypass_cost"],
+    ),
+    "regularisers": Finding(
+        [Run("configs/study2/regularisers.yaml", (*STUDY_2, "train.steps=300"),
+             "regularisers.log_norm = 0 and regularisers.control_smoothness = 0")],
+        ["final_loss.valid"],
+        elements=[f"trajectory_velocity.last.{FLOW_STEPS}.all",
+                  f"lyapunov_local_stretch.last.{FLOW_STEPS}", f"lyapunov_log_norm.last.{FLOW_STEPS}",
+                  "regulariser_spectral_norm.last", "regulariser_spectral_norm_converged.last"],
+    ),
+    "alpha": Finding(
+        [Run("configs/study2/alpha.yaml", STUDY_2)],
+        ["final_loss.valid"],
+        elements=["lyapunov_local_stretch.last.*", "lyapunov_log_norm.last.*"],
+    ),
+    "solver_invariance": Finding(
+        [Run("configs/study2/solver_invariance.yaml",
+             ("model.d_model=64", "train.batch_size=8", "eval.final_windows=256"))],
+        ["final_loss.valid"],
+        elements=["solver_divergence_displacement.last.*", "solver_observed_order.last.*", "solver_continuous.last",
+                  "solver_control_divergence.last.*", "solver_control_order.last.*"],
+    ),
+}
+
+FLOW_ARMS = {
+    "blocks6": "six blocks",
+    "hybrid": "four blocks and a flow of four Euler steps",
+    "blocks4": "the flow deleted",
+    "blocks5": "as many parameters as the hybrid",
+    "tied4": "one block applied four times, for the flow",
+}
+FLOW_QUESTIONS = [
+    ("What does the flow cost against the two layers that it replaces?", "hybrid", "blocks6"),
+    ("Is it better than nothing in their place?", "hybrid", "blocks4"),
+    ("… than a transformer of as many parameters?", "hybrid", "blocks5"),
+    ("… than one block, applied as often?", "hybrid", "tied4"),
+]
+REGULARISERS = {
+    "energy": ("speed of the flow", f"trajectory_velocity.last.{FLOW_STEPS}.all"),
+    "kinetic": ("speed of the flow", f"trajectory_velocity.last.{FLOW_STEPS}.all"),
+    "jacobian_frobenius": ("largest log stretch of a step", f"lyapunov_local_stretch.last.{FLOW_STEPS}"),
+    "spectral_norm": ("largest log stretch of a step", f"lyapunov_local_stretch.last.{FLOW_STEPS}"),
+}
+WEIGHTS = ("0.001", "0.01", "0.1")
+
+
+REGULARISER_QUESTIONS = [
+    (f"`{name}` at {weight}: {what}", "arm − none", [(f"{name}={weight}", metric)], [("baseline", metric)])
+    for name, (what, metric) in REGULARISERS.items() for weight in WEIGHTS
+]  # fmt: skip
+
+TABLES: dict[str, Table] = {
+    "gradient_flow/arms": ArmTable(
+        "gradient_flow",
+        ["arm", "what it is"],
+        [([f"`{arm}`", said], {"arm": arm}) for arm, said in FLOW_ARMS.items()],
+        [
+            Column("loss", "final_loss.valid"),
+            Column("less `blocks6`", "final_loss.valid", "difference", 4, "blocks6"),
+            Column("without the flow, more", "flow_bypass_cost", "interval"),
+            Column("parameters", "parameters", "count"),
+        ],
+    ),
+    "gradient_flow/questions": QuestionTable(
+        "gradient_flow", [(*asked, "final_loss.valid") for asked in FLOW_QUESTIONS]
+    ),
+    "regularisers/arms": ArmTable(
+        "regularisers",
+        ["arm"],
+        [(["none"], {"arm": "baseline"})]
+        + [([f"`{name}`, {weight}"], {"arm": f"{name}={weight}"})
+           for name in REGULARISERS for weight in WEIGHTS],
+        [
+            Column("loss", "final_loss.valid"),
+            Column("less none", "final_loss.valid", "difference", 4, "baseline"),
+        ],
+    ),
+    "regularisers/targets": SeedTable(
+        "regularisers", REGULARISER_QUESTIONS, {"value": {}}, ("what it names", "difference")
+    ),
+}
