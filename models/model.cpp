@@ -1,6 +1,5 @@
 #include "models/model.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -22,19 +21,6 @@
 
 namespace depthgrid {
 namespace {
-
-bool is_flow(const DepthSegment& segment) {
-  return segment.flow;
-}
-
-/// Through all segments.
-at::Tensor advance(const std::vector<DepthSegment>& depth, at::Tensor x, const Control& u,
-                   const DepthPass& pass) {
-  for (const DepthSegment& segment : depth) {
-    x = segment.method->solve(*segment.field, segment.grid, x, u, pass);
-  }
-  return x;
-}
 
 at::Tensor table(ParameterSource& source, const ModelOptions& o, const std::string& name,
                  std::int64_t rows) {
@@ -132,7 +118,9 @@ at::Tensor Model::embed(const at::Tensor& tokens, std::int64_t first) const {
 
 std::vector<DepthSegment> Model::segments(const ForwardContext& context) const {
   std::vector<DepthSegment> out = family_->segments(context);
-  if (context.bypass && options_.flow.replaced() > 0) std::erase_if(out, is_flow);
+  if (context.bypass && options_.flow.replaced() > 0) {
+    std::erase_if(out, [](const DepthSegment& segment) { return segment.flow; });
+  }
   for (DepthSegment& segment : out) segment.field = layer_control_.over(std::move(segment.field));
   return out;
 }
@@ -142,29 +130,35 @@ at::Tensor Model::through(const at::Tensor& x, const ForwardContext& context,
   const DepthPass pass{context.watch, context.step, context.losses};
   const bool recomputed = recomputes(options_.gradient, context);
   const bool penalised = penalises(options_.regularisers, context);
-  if (!recomputed && !penalised) return advance(segments(context), x, u, pass);
-
-  const auto kept = std::make_shared<KeptPass>(KeptPass{context});
-  kept->context.watch = {};
-  kept->context.losses = nullptr;
-  kept->context.composed |= options_.regularisers.of_jacobian();
-  std::vector<DepthSegment> depth = segments(kept->context);
+  // All training passes of a step take one path, so that their states can be compared.
+  const bool composed = context.training && options_.regularisers.of_jacobian();
+  std::shared_ptr<KeptPass> kept;
+  if (recomputed || penalised || composed) {
+    kept = std::make_shared<KeptPass>(KeptPass{context});
+    kept->context.watch = {};
+    kept->context.losses = nullptr;
+    kept->context.composed |= composed;
+  }
+  std::vector<DepthSegment> depth = segments(kept ? kept->context : context);
+  // Without a graph, as for finite differences, Jacobians need one all the same.
+  const at::AutoGradMode graph(at::GradMode::is_enabled() || penalised);
+  at::Tensor state = x;
   for (DepthSegment& segment : depth) {
     const Stepper* method = segment.method->stepper();
-    if (penalised && regularised(segment, depth)) {
+    const bool with_losses = penalised && regularised(segment, depth);
+    if (with_losses) {
       kept->steppers.push_back(std::make_unique<PenalisedStepper>(*method, options_.regularisers,
                                                                   directions_, kept->context));
       method = kept->steppers.back().get();
     }
     if (recomputed && (segment.flow || options_.gradient.mode == GradientMode::Checkpoint)) {
       segment.method = std::make_unique<RecomputedDepth>(*method, options_.gradient, kept);
-    } else {
+    } else if (with_losses) {
       segment.method = std::make_unique<DepthIntegrator>(*method);
     }
+    state = segment.method->solve(*segment.field, segment.grid, state, u, pass);
   }
-  // Without a graph, as for finite differences, Jacobians need one all the same.
-  const at::AutoGradMode graph(at::GradMode::is_enabled() || penalised);
-  return advance(depth, x, u, pass);
+  return state;
 }
 
 std::vector<LossTerm> Model::loss_terms() const {

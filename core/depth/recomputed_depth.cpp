@@ -14,6 +14,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/nan.hpp"
+#include "core/cells/cell_set.hpp"
 #include "core/depth/adjoint_solve.hpp"
 #include "core/depth/integrator.hpp"
 #include "core/depth/observer.hpp"
@@ -182,17 +183,10 @@ class RecomputedSolve final : public torch::autograd::Node {
     }
     const at::Tensor wrong = undone_error(kept_.at(0).x, after.x).le(kUndoneBound).logical_not();
     const auto poison = [&](at::Tensor& g) {
-      if (g.defined()) g = g.masked_fill(wrong.view(by_cell(g)), kNaN);
+      if (g.defined()) g = g.masked_fill(per_cell(wrong, g), kNaN);
     };
     poison(gradient_.x);
     for (at::Tensor& g : captured_.gradients) poison(g);
-  }
-
-  /// (E, 1, …): sizes of numbers by cell beside g.
-  static std::vector<std::int64_t> by_cell(const at::Tensor& g) {
-    std::vector<std::int64_t> out(static_cast<std::size_t>(g.dim()), 1);
-    out.front() = -1;
-    return out;
   }
 
   DepthStep step(std::int64_t i, const DepthState& state) const {

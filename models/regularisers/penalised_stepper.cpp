@@ -75,14 +75,15 @@ at::Tensor symmetric_part(Regulariser kind, const TangentMap& j, const at::Tenso
   return (j.forward(v) + j.transposed(v)) / 2;
 }
 
-/// (E, B): uᵀJv with u = Jv/‖Jv‖, or u = v.
-at::Tensor estimate(Regulariser kind, const TangentMap& j, const at::Tensor& v) {
+/// (E, B): uᵀJv with u = Jv/‖Jv‖, or u = v. @param here  where J is taken.
+at::Tensor estimate(Regulariser kind, const TangentMap& j, const Evaluation& here,
+                    const at::Tensor& v) {
   at::Tensor u = v;
   if (kind == Regulariser::SpectralNorm) {
     const at::Tensor image = j.forward(v);
     u = image / inner_product(image, image).sqrt().clamp_min(1e-30).unsqueeze(-1).unsqueeze(-1);
   }
-  return inner_product(j.graph_of_transposed(u), v);
+  return inner_product(graph_of_pull_back(here.value.dx, here.x, u), v);
 }
 
 }  // namespace
@@ -155,15 +156,16 @@ DepthStep PenalisedStepper::step(const VectorField& field, const DepthGrid& grid
       }
       case Regulariser::JacobianFrobenius: {
         const Evaluation& here = seen.front();
-        const TangentMap map = jacobian ? *jacobian : TangentMap(here.x, here.value.dx);
-        loss = h * mean_square(map.graph_of_transposed(noise(here.x, options_.gaussian, context_)));
+        const at::Tensor pulled = graph_of_pull_back(
+            here.value.dx, here.x, noise(here.x, options_.gaussian, context_));
+        loss = h * mean_square(pulled);
         break;
       }
       case Regulariser::SpectralNorm:
       case Regulariser::LogNorm: {
         const auto which = std::ranges::find(directed, term.kind) - directed.begin();
         at::Tensor value =
-            estimate(term.kind, *jacobian, directions[static_cast<std::size_t>(which)]);
+            estimate(term.kind, *jacobian, seen.front(), directions[static_cast<std::size_t>(which)]);
         if (DirectionRecord* const record = context_.directions.get(); record && !record->held) {
           record->norms.resize(static_cast<std::size_t>(i) + 1);
           record->norms.back().push_back(value.detach());

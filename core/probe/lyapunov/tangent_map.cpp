@@ -39,6 +39,11 @@ at::Tensor product(const at::Tensor& of, const at::Tensor& by, const at::Tensor&
 
 }  // namespace
 
+at::Tensor graph_of_pull_back(const at::Tensor& y, const at::Tensor& x, const at::Tensor& w) {
+  const at::Tensor out = pull_back(y, x, w, true);
+  return out.defined() ? out : at::zeros_like(x);
+}
+
 TangentMap::TangentMap(const StateMap& map, const at::Tensor& x) {
   const at::AutoGradMode graph(true);
   x_ = x.detach().clone().requires_grad_(true);
@@ -67,11 +72,6 @@ at::Tensor TangentMap::forward(const at::Tensor& v) const {
 
 at::Tensor TangentMap::transposed(const at::Tensor& w) const {
   return product(y_, x_, w);
-}
-
-at::Tensor TangentMap::graph_of_transposed(const at::Tensor& w) const {
-  const at::Tensor out = pull_back(y_, x_, w, true);
-  return out.defined() ? out : at::zeros_like(x_);
 }
 
 }  // namespace depthgrid

@@ -9,6 +9,11 @@ namespace depthgrid {
 /// A map of the state, (E, B, ...) -> (E, B, ...), that acts on every cell and sequence separately.
 using StateMap = std::function<at::Tensor(const at::Tensor&)>;
 
+/// (dy/dx)ᵀ w with a graph, by which it can be differentiated once more in what y reads.
+/// @param y  with its graph, which is kept. @param x  a part of it. @param w  as y. @return as x
+/// @throws Error if y cannot be differentiated twice.
+at::Tensor graph_of_pull_back(const at::Tensor& y, const at::Tensor& x, const at::Tensor& w);
+
 /// The derivative D of a map at one state: D v and Dᵀ w, for every cell and sequence at once.
 ///
 /// Both products share one graph, whatever their number. Dᵀ w is reverse mode. D v is reverse mode
@@ -33,9 +38,6 @@ class TangentMap {
 
   /// Dᵀ w. Shapes as of forward().
   at::Tensor transposed(const at::Tensor& w) const;
-
-  /// Dᵀ w with a graph, by which it can be differentiated once more in what the map reads.
-  at::Tensor graph_of_transposed(const at::Tensor& w) const;
 
   /// Of the states: (E, B, ...).
   at::IntArrayRef sizes() const { return x_.sizes(); }
