@@ -156,16 +156,16 @@ DepthStep PenalisedStepper::step(const VectorField& field, const DepthGrid& grid
       }
       case Regulariser::JacobianFrobenius: {
         const Evaluation& here = seen.front();
-        const at::Tensor pulled = graph_of_pull_back(
-            here.value.dx, here.x, noise(here.x, options_.gaussian, context_));
+        const at::Tensor pulled =
+            graph_of_pull_back(here.value.dx, here.x, noise(here.x, options_.gaussian, context_));
         loss = h * mean_square(pulled);
         break;
       }
       case Regulariser::SpectralNorm:
       case Regulariser::LogNorm: {
         const auto which = std::ranges::find(directed, term.kind) - directed.begin();
-        at::Tensor value =
-            estimate(term.kind, *jacobian, seen.front(), directions[static_cast<std::size_t>(which)]);
+        at::Tensor value = estimate(term.kind, *jacobian, seen.front(),
+                                    directions[static_cast<std::size_t>(which)]);
         if (DirectionRecord* const record = context_.directions.get(); record && !record->held) {
           record->norms.resize(static_cast<std::size_t>(i) + 1);
           record->norms.back().push_back(value.detach());

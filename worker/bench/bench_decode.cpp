@@ -23,6 +23,7 @@
 #include "models/decode/decoder.hpp"
 #include "worker/bench/bench.hpp"
 #include "worker/bench/bench_device.hpp"
+#include "worker/bench/bench_model.hpp"
 #include "worker/data_pool.hpp"
 #include "worker/eval/mode_evaluation.hpp"
 #include "worker/model/fused_model.hpp"
@@ -219,14 +220,8 @@ int of_a_cell(const BenchCommand& command) {
 int bench_decode(const BenchCommand& command) {
   const at::NoGradGuard no_grad;
   if (!command.from.cell.empty()) return of_a_cell(command);
-  const CellConfig config = bench_cell(command);
-  const BenchDevice bench(command.device, config);
-  ModelOptions options = model_options({&config});
-  options.device = bench.device();
-  Arena arena(layout_of(options), train_options({&config}).model_seed,
-              at::TensorOptions().dtype(at::kFloat).device(bench.device()),
-              /*mixed=*/config.word("train.precision") == "bf16");
-  const Model model(arena, options);
+  const BenchModel built(command);
+  const auto& [config, bench, options, arena, model] = built;
   const std::int64_t all = kPrompt + command.steps, remaining = Decoder(model).remaining();
   if (all > remaining) {
     throw UserError(ExitCode::Usage,

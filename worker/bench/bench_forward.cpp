@@ -14,11 +14,9 @@
 #include "core/base/clock.hpp"
 #include "core/base/json_text.hpp"
 #include "core/base/output.hpp"
-#include "core/train/train_options.hpp"
 #include "models/cost_model.hpp"
 #include "worker/bench/bench.hpp"
-#include "worker/bench/bench_device.hpp"
-#include "worker/model/fused_model.hpp"
+#include "worker/bench/bench_model.hpp"
 #include "worker/process/provenance.hpp"
 
 namespace depthgrid {
@@ -51,8 +49,8 @@ std::vector<Component> components_of(const Model& model, const std::vector<Depth
   for (const DepthSegment& segment : depth) {
     auto& part = segment.flow && o.flow.replaced() > 0 ? flow : layers;
     part.emplace_back(
-        [&segment, x] { segment.method->solve(*segment.field, segment.grid, x, {}); });
-    x = segment.method->solve(*segment.field, segment.grid, x, {});
+        [&, x] { segment.method->solve(*segment.field, segment.grid, x, model.control({})); });
+    x = segment.method->solve(*segment.field, segment.grid, x, model.control({}));
   }
   const auto all_of = [](std::vector<std::function<void()>> parts) {
     return [parts = std::move(parts)] {
@@ -82,14 +80,8 @@ Json json_of(std::vector<Component>& components) {
 
 int bench_forward(const BenchCommand& command) {
   const at::NoGradGuard no_grad;
-  const CellConfig config = bench_cell(command);
-  const BenchDevice bench(command.device, config);
-  ModelOptions o = model_options({&config});
-  o.device = bench.device();
-  Arena arena(layout_of(o), train_options({&config}).model_seed,
-              at::TensorOptions().dtype(at::kFloat).device(bench.device()),
-              /*mixed=*/config.word("train.precision") == "bf16");
-  const Model model(arena, o);
+  const BenchModel built(command);
+  const auto& [config, bench, o, arena, model] = built;
   const std::int64_t rows = config.integer("train.batch_size");
   const at::Tensor tokens =
       at::randint(0, o.vocabulary, {1, rows, config.integer("data.seq_len")}, at::kLong)

@@ -80,22 +80,11 @@ std::vector<std::int64_t> token_ids(const std::string& prompt, const Dataset& da
   return out;
 }
 
-/// The signal for a cell with a control input. @throws UserError naming the cell's own dimension.
-Control control_of(const std::vector<double>& u, const CellConfig& config) {
+/// @throws UserError as require_axes().
+Control control_of(const std::vector<double>& u, const ModelOptions& o) {
   if (u.empty()) return {};
-  const std::int64_t axes = config.integer_if("model.control.dim").value_or(0);
-  if (axes == 0) {
-    throw UserError(ExitCode::Usage,
-                    "--control: this cell has no control input; cells with model.control.dim above "
-                    "0 have one");
-  }
-  if (static_cast<std::int64_t>(u.size()) != axes) {
-    throw UserError(ExitCode::Usage,
-                    fmt::format("--control has {} numbers; the cell's control input has {} axes "
-                                "(model.control.dim)",
-                                u.size(), axes));
-  }
-  return {at::tensor(u, at::kFloat).view({1, 1, 1, axes})};
+  require_axes(u, o);
+  return {at::tensor(u, at::kFloat).view({1, 1, 1, o.control.axes})};
 }
 
 /// Tokens as text; as numbers if there is no tokeniser.
@@ -154,7 +143,7 @@ int generate(const GenerateCommand& command) {
       *stored.model, prompt, command.tokens,
       {.temperature = command.temperature, .top_k = command.top_k, .top_p = command.top_p},
       static_cast<std::uint64_t>(command.seed), data->vocab_size, stored.language->execution,
-      control_of(command.control, stored.config));
+      control_of(command.control, stored.options));
   const double seconds = clock.seconds();
   const std::string text = text_of(made.tokens, *data);
   if (command.json) {

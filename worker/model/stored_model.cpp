@@ -131,19 +131,22 @@ void solve_by(const CellChoice& choice, const std::string& alias, ModelOptions& 
   o.solver.method = &stepper(choice.solver_method);
 }
 
-/// @throws UserError (Usage) naming the cell's own dimension.
-void steer_by(const std::vector<double>& u, const std::string& alias, ModelOptions& o) {
-  if (u.empty()) return;
-  if (static_cast<std::int64_t>(u.size()) != o.control.axes) {
-    throw UserError(ExitCode::Usage,
-                    fmt::format("--control has {} numbers; the control input of {} has {} axes "
-                                "(model.control.dim)",
-                                u.size(), alias, o.control.axes));
-  }
-  o.control.constant = {u};
-}
-
 }  // namespace
+
+void require_axes(const std::vector<double>& u, const ModelOptions& o) {
+  const std::int64_t axes = o.control.axes;
+  if (axes == 0) {
+    throw UserError(ExitCode::Usage,
+                    "--control: this cell has no control input; cells with model.control.dim above "
+                    "0 have one");
+  }
+  if (static_cast<std::int64_t>(u.size()) != axes) {
+    throw UserError(ExitCode::Usage,
+                    fmt::format("--control has {} numbers; the cell's control input has {} axes "
+                                "(model.control.dim)",
+                                u.size(), axes));
+  }
+}
 
 std::int64_t stored_step(const CellChoice& choice) {
   const Store store = Store::open(choice.store);
@@ -159,7 +162,10 @@ StoredModel::StoredModel(const CellChoice& choice) : store(Store::open(choice.st
   use_threads(config);
   options = model_options({&config});
   solve_by(choice, cell.alias, options);
-  steer_by(choice.control, cell.alias, options);
+  if (!choice.control.empty()) {
+    require_axes(choice.control, options);
+    options.control.constant = {choice.control};
+  }
   const TrainOptions train = train_options({&config});
   arena = std::make_unique<Arena>(layout_of(options), train.model_seed, at::kFloat,
                                   train.precision == Precision::Bf16);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/config/cell_config.hpp"
 #include "core/train/optimizer/arena.hpp"
@@ -30,6 +31,10 @@ struct StoredModel {
   std::unique_ptr<Model> model;
   std::unique_ptr<CellLanguageModel> language;
 };
+
+/// @throws UserError (Usage) unless the model's control input has as many axes as `--control` has
+/// numbers.
+void require_axes(const std::vector<double>& u, const ModelOptions& o);
 
 /// Optimiser steps done at that checkpoint, without its model. @throws UserError as StoredModel.
 std::int64_t stored_step(const CellChoice& choice);
