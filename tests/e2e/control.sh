@@ -30,6 +30,7 @@ probes: {trajectory.schedule: off, gradients.schedule: off, solver.schedule: off
 include:
   - {tag: text, train.steps: 120}
   - {tag: flow, train.steps: 120, train.task: control, model.control.names: [long, digits], model.init.from: "arm:text", data.first_step: source}
+  - {tag: bounded, train.steps: 120, train.task: control, model.control.names: [long, digits], regularisers.energy: 0.01, regularisers.control_smoothness: 0.1, regularisers.control_band: [0.2, 0.4], model.gradient.mode: checkpoint, model.init.from: "arm:text", data.first_step: source}
   - {tag: film, train.steps: 120, train.task: control, model.control.names: [long, digits], model.control.injection: film, model.init.from: "arm:text", data.first_step: source}
   - {tag: block, train.steps: 120, train.task: control, model.control.names: [long, digits], model.control.sites: layers, model.init.from: "arm:text", data.first_step: source}
   - {tag: prefix, train.steps: 120, train.task: control, model.control.names: [long, digits], model.control.sites: token, train.control.labels.span: window, model.init.from: "arm:text", data.first_step: source}
@@ -51,16 +52,20 @@ valid = [s.decode() if isinstance(s, bytes) else s for s in store["split"][:]].i
 def of(name, tag): return np.array([store[name][i] for i, t in enumerate(tags) if t == tag])
 names = [s.decode() if isinstance(s, bytes) else s for s in store["control_axis"][:]]
 assert names == ["long", "digits"], names
-own = {tag: of("control_auc", tag)[:, 0, 0] for tag in ("flow", "film", "block", "prefix", "shuffled", "continued")}
+own = {tag: of("control_auc", tag)[:, 0, 0] for tag in ("flow", "bounded", "film", "block", "prefix", "shuffled", "continued")}
 gain = {tag: of("control_gain_sentence", tag)[:, valid] for tag in own}
 print("own AUC", {k: v.round(3).tolist() for k, v in own.items()}, "gain", {k: v.round(4).tolist() for k, v in gain.items()})
-assert all((own[tag] > .55).all() for tag in ("flow", "film", "block")), own
+assert all((own[tag] > .55).all() for tag in ("flow", "bounded", "film", "block")), own
 # Words of two kinds: any direction tells them apart, this way or that, but only true labels gain by it.
 assert all((gain[tag] > .02).all() for tag in ("flow", "film", "block")) and (gain["shuffled"] < gain["flow"] / 2).all(), gain
 assert (own["continued"] == .5).all(), "a map that was never trained says nothing"
+# Maps of zero move nothing, which is 0.2 below the band; then the slope in the signal is led into it.
+band, energy = of("train_loss_control_smoothness", "bounded"), of("train_loss_energy", "bounded")
+assert np.allclose(band[:, 0], .04) and (band[:, -40:].mean(1) < .01).all(), band[:, ::20]
+assert (energy[:, -40:].mean(1) < energy[:, 0] / 2).all(), energy[:, ::20]
 low, high = of("control_auc_low", "flow")[:, 0, 0], of("control_auc_high", "flow")[:, 0, 0]
 assert (low < own["flow"]).all() and (own["flow"] < high).all()
-for tag in ("flow", "film", "block", "prefix"):
+for tag in ("flow", "bounded", "film", "block", "prefix"):
     nll = {n: of("control_nll_" + n, tag)[:, valid] for n in ("neutral", "matched", "mismatched", "previous")}
     assert np.array_equal(nll["neutral"], of("final_loss", tag)[:, valid]), (tag, nll)
     ordered = (nll["matched"] < nll["neutral"]).all() and (nll["neutral"] < nll["mismatched"]).all()
@@ -112,4 +117,4 @@ refused $'  model.control.names: {value: [long]}\n  model.control.u: {value: [1]
 refused $'  model.control.names: {value: [long]}\n  model.control.sites: layers\n  model.control.layers: {value: [1]}' "names layer 1, which the flow replaces"
 refused $'  model.control.names: {value: [long]}\n  model.control.schedule: window\n  model.control.window: {value: [0, 0.2]}' "at every evaluation of the flow"
 refused $'  model.control.names: {value: [long]}\n  data.corpus: "synthetic:markov"' "has no sentences"
-echo "control: 14 cells, $(cat figures.txt)"
+echo "control: 16 cells, $(cat figures.txt)"

@@ -43,10 +43,16 @@ constexpr std::array<double, 3> kWeights = {.7, 1.1, 1.7};
 
 std::vector<ModelCase> contrast_cases() {
   const auto layers = [](ModelOptions& o) { o.control.layers = {0, 2}; };
+  const auto bounded = [](ModelOptions& o) {
+    o.control.in_flow = true;
+    o.gradient.mode = GradientMode::Checkpoint;
+    with_regularisers(o, {Regulariser::Energy, Regulariser::ControlSmoothness}, {.5, .51});
+  };
   return {{"standard", "standard", layers},
           {"hybrid_ode", "hybrid_ode", [](ModelOptions& o) { o.control.in_flow = true; }},
           {"tdt", "tdt", layers},
           {"standard_prefix", "standard", [](ModelOptions& o) { o.control.as_prefix = true; }},
+          {"hybrid_ode_bounded", "hybrid_ode", bounded},
           {"standard_dropout", "standard", [=](ModelOptions& o) {
              layers(o);
              o.dropout_mlp.assign(o.dropout_mlp.size(), .2);
@@ -160,8 +166,7 @@ double largest(const at::Tensor& x) {
   return x.abs().max().item<double>();
 }
 
-/// Log-probabilities (E, R, T, V), in double precision, of the contrasted rows.
-/// @param value  (E, R) of the signal, on the axis of each row.
+/// Log-probabilities (E, R, T, V) in double of the contrasted rows; value (E, R) on the row's axis.
 at::Tensor log_p(const Built& built, const Batch& batch, const at::Tensor& value) {
   const at::NoGradGuard no_grad;
   const at::Tensor u = at::zeros({value.size(0), kRows, 1, kAxes});
@@ -420,11 +425,9 @@ void expect_gradient_of_loops(const ModelCase& one, std::array<double, 3> weight
   of.built.arena->layout().find("layers.0.attn.qkv.weight");  // throws if there is no such matrix
   const at::NoGradGuard no_grad;
   const auto value = [&] {
-    double sum = of_text ? of.text().total.item<double>() : 0;
-    if (weights[0] > 0) sum += kRowsInBatch * weights[0] * contrastive_by_hand(of, 0);
-    if (weights[1] > 0) sum += kRowsInBatch * weights[1] * attribute_by_hand(of, 0);
-    if (weights[2] > 0) sum += kRowsInBatch * weights[2] * anchor_by_hand(of, 0);
-    return sum;
+    const double sum = weights[0] * contrastive_by_hand(of, 0) +
+                       weights[1] * attribute_by_hand(of, 0) + weights[2] * anchor_by_hand(of, 0);
+    return kRowsInBatch * sum + (of_text ? of.text().total.item<double>() : 0);
   };
   for (const ParameterSlot& slot : of.built.arena->layout().slots()) {
     const bool trunk = slot.spec.name == "layers.0.attn.qkv.weight";
@@ -477,6 +480,7 @@ TEST(ControlObjective, NamesTheTermsThatHaveAWeightBehindThoseOfTheFamily) {
   EXPECT_EQ(names(0, {0, 2, 0}), Names{"attribute"});
   EXPECT_EQ(names(0, {0, 0, 0}), Names{});
   EXPECT_EQ(names(2, {1, 0, 1}), (Names{"tpn", "causal", "contrastive", "anchor"}));
+  EXPECT_EQ(names(4, {1, 0, 0}), (Names{"energy", "control_smoothness", "contrastive"}));
 }
 
 TEST(ControlObjective, IsTheLossOfTheTextWhereNoRowIsContrasted) {

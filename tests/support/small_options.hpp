@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/options/model_options.hpp"
@@ -102,13 +103,14 @@ inline ModelOptions small_options(const std::string& family, std::int64_t cells 
   return o;
 }
 
-/// These regularisers, by one step of Lanczos.
-inline void with_regularisers(ModelOptions& o, const std::vector<Regulariser>& kinds) {
+/// These regularisers, by one step of Lanczos. @param band  of the signal's slope.
+inline void with_regularisers(ModelOptions& o, const std::vector<Regulariser>& kinds,
+                              std::pair<double, double> band = {0, 0}) {
   const auto n = static_cast<std::size_t>(o.cells);
   o.regularisers.margin.assign(n, -1);
   o.regularisers.delta.assign(n, 0.1);
-  o.regularisers.band_low.assign(n, 0);
-  o.regularisers.band_high.assign(n, 0);
+  o.regularisers.band_low.assign(n, band.first);
+  o.regularisers.band_high.assign(n, band.second);
   for (const Regulariser kind : kinds) {
     o.regularisers.terms.push_back({kind, std::vector<double>(n, 0.1)});
   }
