@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 """Time and memory of ways to the gradient of a flow, beside torchdiffeq's odeint and odeint_adjoint on the same field.
 
-Every rival starts from the weights and batches of `depthgrid bench step --dump`; a flow replaces all layers. Where the map is
-the same (Euler; odeint, odeint_adjoint), the losses of the first steps must agree, those of exact gradients to 1e-5, else
-nothing is reported. Rounds are interleaved: one process per way and round, in rotating order.
+Every rival starts from the weights and batches of `depthgrid bench step --dump`; a flow replaces all layers. The gradients of
+the first batch by odeint must be those of depthgrid's plain mode, those by odeint_adjoint those of its adjoint mode, to 1e-5
+(norm of the difference over the norm, of each parameter), and the losses of 20 steps by odeint too, else nothing is reported;
+how far the adjoint's are from the exact ones (over all parameters of the flow) is printed. Memory is what steps add to the
+process: its largest resident size less that before the first step, when freed memory has been given back. Rounds are
+interleaved: one process per way and round, in rotating order.
 
 usage: flow_gradients.py [--program PATH] [--steps 4,16,64] [--rounds N] [--width D] [--out FILE]
 """
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import statistics
 import subprocess
@@ -28,7 +32,7 @@ OWN = {
     "reversible Heun, plain": {"model.solver.method": "reversible_heun"},
     "reversible Heun": {"model.solver.method": "reversible_heun", "model.gradient.mode": "reversible"},
 }  # fmt: skip
-RIVALS = {"odeint": False, "odeint_adjoint": True}
+RIVALS = {"odeint": "plain", "odeint_adjoint": "adjoint"}  # and the way that has the same gradients
 
 
 def leaves(width: int, steps: int, more: dict[str, object]) -> list[str]:
@@ -42,11 +46,11 @@ def own(program: Path, width: int, steps: int, more: dict[str, object], *extra: 
     if done.returncode:
         sys.exit(f"FAILED: {' '.join(map(str, command))}\n{done.stderr}")
     out = json.loads(done.stdout)
-    return {"ms": out["ms_per_cell_step"], "bytes": out["peak_bytes"]}
+    return {"ms": out["ms_per_cell_step"], "bytes": out["peak_bytes"] - out["start_bytes"]}
 
 
-def rival(dump: Path, steps: int, adjoint: bool) -> None:
-    """In a process of its own: trains as the dump says, prints milliseconds, peak bytes and losses."""
+def rival(dumps: Path, steps: int, same: str) -> None:
+    """In a process of its own: trains as the dump says, prints milliseconds, bytes, losses and how far gradients are off."""
     import torch
     from safetensors.torch import load_file
     from torch import nn
@@ -54,19 +58,22 @@ def rival(dump: Path, steps: int, adjoint: bool) -> None:
     from torchdiffeq import odeint, odeint_adjoint
 
     torch.set_num_threads(1)
-    given = {name: value[0] for name, value in load_file(dump / "weights.safetensors").items()}
-    batches = load_file(dump / "batches.safetensors")
+    given, exact, ours = ({name: value[0] for name, value in load_file(dumps / file).items()} for file in (
+        "plain/weights.safetensors", "plain/gradients.safetensors", f"{same}/gradients.safetensors"))
+    batches = load_file(dumps / "plain" / "batches.safetensors")
     heads = SIZE["model.n_heads"]
+
+    def of_field(named: dict[str, torch.Tensor]) -> list[torch.Tensor]:
+        qkv = [torch.cat([named[f"flow.block.attn.{n}.{part}"] for n in "qkv"]) for part in ("weight", "bias")]
+        rest = ("block.norm1.scale", "block.norm1.shift", "block.attn.out.weight", "block.attn.out.bias",
+                "block.norm2.scale", "block.norm2.shift", "block.mlp.up.weight", "block.mlp.up.bias",
+                "block.mlp.down.weight", "block.mlp.down.bias", "time.w1", "time.b1", "time.w2", "time.b2", "alpha")
+        return [*qkv, *(named["flow." + name] for name in rest)]
 
     class Field(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            w = {k.removeprefix("flow."): v for k, v in given.items() if k.startswith("flow.")}
-            qkv = [torch.cat([w[f"block.attn.{n}.{part}"] for n in "qkv"]) for part in ("weight", "bias")]
-            rest = ("block.norm1.scale", "block.norm1.shift", "block.attn.out.weight", "block.attn.out.bias",
-                    "block.norm2.scale", "block.norm2.shift", "block.mlp.up.weight", "block.mlp.up.bias",
-                    "block.mlp.down.weight", "block.mlp.down.bias", "time.w1", "time.b1", "time.w2", "time.b2", "alpha")
-            self.w = nn.ParameterList([nn.Parameter(x.clone()) for x in [*qkv, *(w[name] for name in rest)]])
+            self.w = nn.ParameterList([nn.Parameter(x.clone()) for x in of_field(given)])
 
         def forward(self, t, x):
             wq, bq, s1, h1, wo, bo, s2, h2, wu, bu, wd, bd, w1, b1, w2, b2, alpha = self.w
@@ -82,10 +89,10 @@ def rival(dump: Path, steps: int, adjoint: bool) -> None:
              ("embedding.weight", "position.weight", "final_norm.scale", "final_norm.shift", "head.weight")}
     optimiser = torch.optim.AdamW([*field.parameters(), *table.values()], lr=SIZE["train.lr"], weight_decay=0,
                                   fused=True)
-    solve = odeint_adjoint if adjoint else odeint
+    solve = odeint_adjoint if same == "adjoint" else odeint
     times = torch.linspace(0, 1, 2)
 
-    def step(i: int) -> float:
+    def gradients(i: int) -> float:
         ids, wanted = batches["inputs"][i % CHECKED, 0], batches["targets"][i % CHECKED, 0]
         x = table["embedding.weight"][ids] + table["position.weight"][: ids.shape[1]]
         x = solve(field, x, times, method="euler", options={"step_size": 1 / steps})[-1]
@@ -93,19 +100,38 @@ def rival(dump: Path, steps: int, adjoint: bool) -> None:
         loss = F.cross_entropy((x @ table["head.weight"].T).flatten(0, 1), wanted.flatten())
         optimiser.zero_grad()
         loss.backward()
-        nn.utils.clip_grad_norm_(optimiser.param_groups[0]["params"], 1.0)
-        optimiser.step()
         return loss.item()
 
+    def step(i: int) -> float:
+        loss = gradients(i)
+        nn.utils.clip_grad_norm_(optimiser.param_groups[0]["params"], 1.0)
+        optimiser.step()
+        return loss
+
+    def peak() -> int:
+        status = Path("/proc/self/status").read_text()
+        return next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM"))
+
+    ctypes.CDLL(None).malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5")  # VmHWM begins anew
+    start = peak()
+    gradients(0)
+    def apart(them: dict[str, torch.Tensor]) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        """Of each parameter, those of the flow first: norms of the difference, and of its gradient there."""
+        wanted = [*of_field(them), *(them[name] for name in table)]
+        mine = [p.grad for p in [*field.parameters(), *table.values()]]
+        return [((p - g).norm(), g.norm()) for p, g in zip(mine, wanted, strict=True)]
+
+    flow = apart(exact)[: len(field.w)]
+    errors = {"from ours": max((d / g).item() for d, g in apart(ours)),
+              "from the exact": (sum(d**2 for d, _ in flow) / sum(g**2 for _, g in flow)).sqrt().item()}
     losses = [step(i) for i in range(CHECKED)]
     spent = []
     for i in range(TIMED):
         begin = time.perf_counter()
         step(i)
         spent.append(1e3 * (time.perf_counter() - begin))
-    status = Path("/proc/self/status").read_text()
-    peak = next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM"))
-    print(json.dumps({"ms": statistics.median(spent), "bytes": peak, "losses": losses}))
+    print(json.dumps({"ms": statistics.median(spent), "bytes": peak() - start, "losses": losses, "gradients": errors}))
 
 
 def main() -> None:
@@ -118,14 +144,15 @@ def main() -> None:
     parser.add_argument("--rival", nargs=3, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.rival:
-        rival(Path(given.rival[0]), int(given.rival[1]), given.rival[2] == "adjoint")
+        rival(Path(given.rival[0]), int(given.rival[1]), given.rival[2])
         return
     rows = []
     for steps in map(int, given.steps.split(",")):
         with tempfile.TemporaryDirectory() as folder:
-            dump = Path(folder) / "dump"
-            own(given.program, given.width, steps, {}, "--dump", str(dump))
-            expected = [step[0] for step in json.loads((dump / "losses.json").read_text())["loss"]]
+            dumps = Path(folder)
+            for way in RIVALS.values():
+                own(given.program, given.width, steps, OWN[way], "--dump", str(dumps / way))
+            expected = [step[0] for step in json.loads((dumps / "plain" / "losses.json").read_text())["loss"]]
             found: dict[str, list[dict[str, float]]] = {}
             ways = [*OWN, *RIVALS]
             for turn in range(given.rounds):
@@ -133,8 +160,7 @@ def main() -> None:
                     if way in OWN:
                         found.setdefault(way, []).append(own(given.program, given.width, steps, OWN[way]))
                         continue
-                    kind = "adjoint" if RIVALS[way] else "direct"
-                    done = subprocess.run([sys.executable, __file__, "--rival", str(dump), str(steps), kind],
+                    done = subprocess.run([sys.executable, __file__, "--rival", str(dumps), str(steps), RIVALS[way]],
                                           capture_output=True, text=True, check=False)
                     if done.returncode:
                         sys.exit(done.stderr)
@@ -142,14 +168,19 @@ def main() -> None:
             off = max(abs(a - b) / b for a, b in zip(found["odeint"][0]["losses"], expected, strict=True))
             if off > 1e-5:
                 sys.exit(f"FAILED: losses of odeint are {off:.2g} from depthgrid's over {CHECKED} steps, m = {steps}")
+            gradients = {way: found[way][0]["gradients"] for way in RIVALS}
+            for way, errors in gradients.items():
+                if errors["from ours"] > 1e-5:
+                    sys.exit(f"FAILED: gradients of {way} are {errors['from ours']:.2g} from depthgrid's, m = {steps}")
         for way, times in found.items():
             ratios = sorted(one["ms"] / plain["ms"] for one, plain in zip(times, found["plain"], strict=True))
             rows.append({"m": steps, "way": way, "ms": statistics.median(one["ms"] for one in times),
                          "ratio": [ratios[len(ratios) // 2], ratios[0], ratios[-1]],
-                         "MiB": statistics.median(one["bytes"] for one in times) / 2**20, "losses_off": off})
+                         "MiB": statistics.median(one["bytes"] for one in times) / 2**20, "losses_off": off,
+                         "gradients": gradients.get(way)})
             r = rows[-1]
             print(f"| {steps} | {way} | {r['ms']:.1f} | {r['ratio'][0]:.2f} ({r['ratio'][1]:.2f}..{r['ratio'][2]:.2f}) |"
-                  f" {r['MiB']:.0f} |", flush=True)
+                  f" {r['MiB']:.0f} |", *(f"{name}: {off:.2g}" for name, off in gradients.get(way, {}).items()), flush=True)
     if given.out:
         given.out.write_text(json.dumps(rows, indent=1) + "\n")
 

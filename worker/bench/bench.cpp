@@ -127,6 +127,7 @@ int bench_step(const BenchCommand& command) {
 
   const std::filesystem::path dump = command.dump;
   if (!command.dump.empty()) write_dump(dump, cells, fused, batches, kLossSteps);
+  const double start = bench.restart_peak();
   const std::vector<std::string_view> names = fused.language->loss_parts();
   Json losses = {{"loss", Json::array()}, {"parts", Json::object()}};
   std::int64_t step = 0;
@@ -150,11 +151,9 @@ int bench_step(const BenchCommand& command) {
   }
   const double peak = bench.peak_bytes();
   const DeviceWork work = command.launches ? bench.work_of(next_step) : DeviceWork{};
-  Json more = {{"device", bench.name()},
-               {"precision", first.word("train.precision")},
-               {"cells", command.cells},
-               {"parameters", fused.arena->size()},
-               {"peak_bytes", peak}};
+  Json more = {{"device", bench.name()}, {"precision", first.word("train.precision")},
+               {"cells", command.cells}, {"parameters", fused.arena->size()},
+               {"start_bytes", start},   {"peak_bytes", peak}};
   more.update(launches(work));
   print_times(
       std::move(milliseconds), command.json,

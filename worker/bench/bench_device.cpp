@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include <malloc.h>
+
 #include <ATen/Context.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/csrc/autograd/profiler_kineto.h>
@@ -55,6 +57,12 @@ void BenchDevice::synchronize() const {
 
 double BenchDevice::peak_bytes() const {
   return peak_device_memory_bytes(device_);
+}
+
+double BenchDevice::restart_peak() const {
+  malloc_trim(0);
+  reset_peak_memory(device_);
+  return peak_bytes();
 }
 
 DeviceWork BenchDevice::work_of(const std::function<void()>& work) const {

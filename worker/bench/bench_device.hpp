@@ -39,8 +39,12 @@ class BenchDevice {
   /// Waits for all that is queued.
   void synchronize() const;
 
-  /// Largest memory of tensors on a GPU, of the process on the CPU, since this object was made.
+  /// Largest memory of tensors on a GPU, of the process on the CPU, since this object was made or
+  /// restart_peak() was called.
   double peak_bytes() const;
+
+  /// Gives what the process has freed back to the system. @return what is in use, as peak_bytes().
+  double restart_peak() const;
 
   /// Of `work`, which is run once; all 0 on the CPU, or (with a warning) where the profiler sees
   /// no GPU.

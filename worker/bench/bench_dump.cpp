@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/full_like.h>
 #include <ATen/ops/stack.h>
 
 #include "core/base/json_text.hpp"
@@ -98,6 +99,16 @@ Json dump_config(const std::vector<CellConfig>& cells, const FusedModel& fused) 
           {"leaves", leaves}};
 }
 
+/// Of the mean loss of the first batch, before any step.
+at::Tensor first_gradients(const FusedModel& fused, const TextBatches& batches) {
+  const std::int64_t rows = fused.train.batch;
+  const at::Tensor total = fused.language->losses(batches.batch(1, 0, rows)).total;
+  total.backward(at::full_like(total, 1.0 / static_cast<double>(rows * batches.tokens())));
+  at::Tensor out = fused.arena->gradients().clone();
+  fused.arena->zero_gradients();
+  return out;
+}
+
 }  // namespace
 
 void write_dump(const std::filesystem::path& folder, const std::vector<CellConfig>& cells,
@@ -115,6 +126,8 @@ void write_dump(const std::filesystem::path& folder, const std::vector<CellConfi
                     named_weights(*fused.arena, fused.arena->values()));
   write_safetensors(folder / "batches.safetensors",
                     {{"inputs", at::stack(inputs)}, {"targets", at::stack(targets)}});
+  write_safetensors(folder / "gradients.safetensors",
+                    named_weights(*fused.arena, first_gradients(fused, batches)));
 }
 
 }  // namespace depthgrid
