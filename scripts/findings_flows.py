@@ -13,6 +13,10 @@ FINDINGS = {
         [Run("configs/study2/gradient_flow.yaml", (*STUDY_2, "seeds=3"))],
         ["final_loss.valid", "flow_bypass_cost"],
     ),
+    "replaced_layers": Finding(
+        [Run("configs/study2/replaced_layers.yaml", STUDY_2)],
+        ["final_loss.valid", "flow_bypass_cost"],
+    ),
     "regularisers": Finding(
         [Run("configs/study2/regularisers.yaml", (*STUDY_2, "train.steps=300"),
              "regularisers.log_norm = 0 and regularisers.control_smoothness = 0")],
@@ -48,6 +52,12 @@ FLOW_QUESTIONS = [
     ("… than a transformer of as many parameters?", "hybrid", "blocks5"),
     ("… than one block, applied as often?", "hybrid", "tied4"),
 ]
+REPLACED = {
+    "early": "layers 0, 1", "middle": "layers 2, 3", "late": "layers 4, 5", "one": "layer 2", "three": "layers 1 to 3",
+    "four": "layers 1 to 4",
+}  # fmt: skip
+DELETED = {"early": "blocks4", "middle": "blocks4", "late": "blocks4", "one": "blocks5", "three": "blocks3",
+           "four": "blocks2"}  # fmt: skip
 REGULARISERS = {
     "energy": ("speed of the flow", f"trajectory_velocity.last.{FLOW_STEPS}.all"),
     "kinetic": ("speed of the flow", f"trajectory_velocity.last.{FLOW_STEPS}.all"),
@@ -76,6 +86,25 @@ TABLES: dict[str, Table] = {
     ),
     "gradient_flow/questions": QuestionTable(
         "gradient_flow", [(*asked, "final_loss.valid") for asked in FLOW_QUESTIONS]
+    ),
+    "replaced_layers/arms": ArmTable(
+        "replaced_layers",
+        ["arm", "the flow stands for"],
+        [([f"`{arm}`", said], {"arm": arm}) for arm, said in REPLACED.items()]
+        + [([f"`blocks{n}`", "–"], {"arm": f"blocks{n}"}) for n in (6, 5, 4, 3, 2)],
+        [
+            Column("loss", "final_loss.valid"),
+            Column("less `blocks6`", "final_loss.valid", "difference", 4, "blocks6"),
+            Column("without the flow, more", "flow_bypass_cost", "interval"),
+            Column("parameters", "parameters", "count"),
+        ],
+    ),
+    "replaced_layers/questions": QuestionTable(
+        "replaced_layers",
+        [(f"Is a flow for {REPLACED[arm]} better than deleting {'it' if arm == 'one' else 'them'}?", arm, blocks,
+          "final_loss.valid") for arm, blocks in DELETED.items()]
+        + [(f"Is the place, {REPLACED[arm]}, better than the middle?", arm, "middle", "final_loss.valid")
+           for arm in ("early", "late")],
     ),
     "regularisers/arms": ArmTable(
         "regularisers",
