@@ -8,7 +8,10 @@ how far the adjoint's are from the exact ones (over all parameters of the flow) 
 process: its largest resident size less that before the first step, when freed memory has been given back. Rounds are
 interleaved: one process per way and round, in rotating order.
 
-usage: flow_gradients.py [--program PATH] [--steps 4,16,64] [--rounds N] [--width D] [--out FILE]
+With --regularisers: what each regulariser adds to a step of the study's hybrid, four Euler steps in place of two of six layers,
+beside the same model without any.
+
+usage: flow_gradients.py [--regularisers] [--program PATH] [--steps 4,16,64] [--rounds N] [--width D] [--out FILE]
 """
 from __future__ import annotations
 
@@ -21,6 +24,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 TIMED, CHECKED = 10, 20
 SIZE = {"model.n_layers": 3, "model.replaced_layers": "[0,3]", "model.n_heads": 4, "data.tokenizer": "char256",
@@ -32,6 +36,12 @@ OWN = {
     "reversible Heun, plain": {"model.solver.method": "reversible_heun"},
     "reversible Heun": {"model.solver.method": "reversible_heun", "model.gradient.mode": "reversible"},
 }  # fmt: skip
+HYBRID = {"model.n_layers": 6, "model.replaced_layers": "[2,4]", "model.control.dim": 4}
+REGULARISERS = ("energy", "kinetic", "acceleration", "jacobian_frobenius", "spectral_norm", "log_norm",
+                "control_smoothness")  # fmt: skip
+REGULARISED = {"none": HYBRID} | {name: HYBRID | {f"regularisers.{name}": 0.01} for name in REGULARISERS}
+for name in ("spectral_norm", "log_norm"):
+    REGULARISED[name] |= {"regularisers.iterations": 2}
 RIVALS = {"odeint": "plain", "odeint_adjoint": "adjoint"}  # and the way that has the same gradients
 
 
@@ -134,8 +144,42 @@ def rival(dumps: Path, steps: int, same: str) -> None:
     print(json.dumps({"ms": statistics.median(spent), "bytes": peak() - start, "losses": losses, "gradients": errors}))
 
 
+def time_rival(dumps: Path, steps: int, way: str) -> dict[str, Any]:
+    done = subprocess.run([sys.executable, __file__, "--rival", str(dumps), str(steps), RIVALS[way]],
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    if done.returncode:
+        sys.exit(done.stderr)
+    return json.loads(done.stdout)
+
+
+def check(found: dict[str, list[dict[str, Any]]], expected: list[float], steps: int) -> None:
+    off = max(abs(a - b) / b for a, b in zip(found["odeint"][0]["losses"], expected, strict=True))
+    if off > 1e-5:
+        sys.exit(f"FAILED: losses of odeint are {off:.2g} from depthgrid's over {CHECKED} steps, m = {steps}")
+    for way in RIVALS:
+        if (off := found[way][0]["gradients"]["from ours"]) > 1e-5:
+            sys.exit(f"FAILED: gradients of {way} are {off:.2g} from depthgrid's, m = {steps}")
+
+
+def summary(found: dict[str, list[dict[str, Any]]], steps: int) -> list[dict[str, Any]]:
+    """Of each way over the rounds; ratios are to the first one in the same round."""
+    rows = []
+    first = next(iter(found))
+    for way, times in found.items():
+        ratios = sorted(one["ms"] / base["ms"] for one, base in zip(times, found[first], strict=True))
+        gradients = times[0].get("gradients", {})
+        row = {"m": steps, "way": way, "ms": statistics.median(one["ms"] for one in times),
+               "ratio": [statistics.median(ratios), ratios[0], ratios[-1]],
+               "MiB": statistics.median(one["bytes"] for one in times) / 2**20, "gradients": gradients}  # fmt: skip
+        rows.append(row)
+        print(f"| {steps} | {way} | {row['ms']:.1f} | {row['ratio'][0]:.2f} ({ratios[0]:.2f}..{ratios[-1]:.2f}) |"
+              f" {row['MiB']:.0f} |", *(f"{name}: {off:.2g}" for name, off in gradients.items()), flush=True)  # fmt: skip
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--regularisers", action="store_true")
     parser.add_argument("--program", type=Path, default=Path("build/release/depthgrid"))
     parser.add_argument("--steps", default="4,16,64")
     parser.add_argument("--rounds", type=int, default=5)
@@ -146,41 +190,24 @@ def main() -> None:
     if given.rival:
         rival(Path(given.rival[0]), int(given.rival[1]), given.rival[2])
         return
+    ours = REGULARISED if given.regularisers else OWN
+    ways = [*ours, *([] if given.regularisers else RIVALS)]
     rows = []
-    for steps in map(int, given.steps.split(",")):
+    for steps in [4] if given.regularisers else map(int, given.steps.split(",")):
         with tempfile.TemporaryDirectory() as folder:
             dumps = Path(folder)
-            for way in RIVALS.values():
-                own(given.program, given.width, steps, OWN[way], "--dump", str(dumps / way))
-            expected = [step[0] for step in json.loads((dumps / "plain" / "losses.json").read_text())["loss"]]
-            found: dict[str, list[dict[str, float]]] = {}
-            ways = [*OWN, *RIVALS]
+            if not given.regularisers:
+                for way in RIVALS.values():
+                    own(given.program, given.width, steps, OWN[way], "--dump", str(dumps / way))
+            found: dict[str, list[dict[str, Any]]] = {way: [] for way in ways}
             for turn in range(given.rounds):
                 for way in ways[turn % len(ways) :] + ways[: turn % len(ways)]:
-                    if way in OWN:
-                        found.setdefault(way, []).append(own(given.program, given.width, steps, OWN[way]))
-                        continue
-                    done = subprocess.run([sys.executable, __file__, "--rival", str(dumps), str(steps), RIVALS[way]],
-                                          capture_output=True, text=True, check=False)
-                    if done.returncode:
-                        sys.exit(done.stderr)
-                    found.setdefault(way, []).append(json.loads(done.stdout))
-            off = max(abs(a - b) / b for a, b in zip(found["odeint"][0]["losses"], expected, strict=True))
-            if off > 1e-5:
-                sys.exit(f"FAILED: losses of odeint are {off:.2g} from depthgrid's over {CHECKED} steps, m = {steps}")
-            gradients = {way: found[way][0]["gradients"] for way in RIVALS}
-            for way, errors in gradients.items():
-                if errors["from ours"] > 1e-5:
-                    sys.exit(f"FAILED: gradients of {way} are {errors['from ours']:.2g} from depthgrid's, m = {steps}")
-        for way, times in found.items():
-            ratios = sorted(one["ms"] / plain["ms"] for one, plain in zip(times, found["plain"], strict=True))
-            rows.append({"m": steps, "way": way, "ms": statistics.median(one["ms"] for one in times),
-                         "ratio": [ratios[len(ratios) // 2], ratios[0], ratios[-1]],
-                         "MiB": statistics.median(one["bytes"] for one in times) / 2**20, "losses_off": off,
-                         "gradients": gradients.get(way)})
-            r = rows[-1]
-            print(f"| {steps} | {way} | {r['ms']:.1f} | {r['ratio'][0]:.2f} ({r['ratio'][1]:.2f}..{r['ratio'][2]:.2f}) |"
-                  f" {r['MiB']:.0f} |", *(f"{name}: {off:.2g}" for name, off in gradients.get(way, {}).items()), flush=True)
+                    found[way].append(own(given.program, given.width, steps, ours[way]) if way in ours
+                                      else time_rival(dumps, steps, way))  # fmt: skip
+            if not given.regularisers:
+                losses = json.loads((dumps / "plain" / "losses.json").read_text())["loss"]
+                check(found, [step[0] for step in losses], steps)
+        rows += summary(found, steps)
     if given.out:
         given.out.write_text(json.dumps(rows, indent=1) + "\n")
 
