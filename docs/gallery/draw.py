@@ -1,10 +1,12 @@
-"""Draws the pictures of docs/diagnostics.md from packed stores.
+"""Draws the pictures of docs/diagnostics.md and docs/flows.md.
 
-    python docs/gallery/draw.py PICTURE STORE [OUT.svg]
+    python docs/gallery/draw.py PICTURE SOURCE [OUT.svg]
 
-PICTURE is a name of the table at the end; STORE a folder with a sweep.h5. Needs xarray, h5netcdf and matplotlib. The
+PICTURE is a name of the tables at the end; SOURCE the folder of a packed store (with a sweep.h5), or of a picture of a
+benchmark the file that it wrote. Needs xarray, h5netcdf and matplotlib. The
 commands that made the stores stand in docs/gallery/README.md.
 """
+import json
 import pathlib
 import sys
 
@@ -159,6 +161,22 @@ def routing(sweep):
     return figure
 
 
+def gradients(rows):
+    """Memory and time of a training step against the steps of a flow, by the way to its gradient."""
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), sharex=True)
+    for way in dict.fromkeys(row["way"] for row in rows):
+        own = [row for row in rows if row["way"] == way]
+        style = "--" if way.startswith("odeint") else "-"
+        for axis, quantity in zip(axes, ("MiB", "ms")):
+            axis.plot([row["m"] for row in own], [row[quantity] for row in own], style, marker="o", ms=3, label=way)
+    for axis, label in zip(axes, ("memory that steps add, MiB", "time of a step, ms")):
+        axis.set(xscale="log", yscale="log", xlabel="steps of the flow, m", ylabel=label)
+        axis.set_xticks([row["m"] for row in own], [row["m"] for row in own])
+        axis.minorticks_off()
+    axes[1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure
+
+
 PICTURES = {
     "exponents": exponents,
     "gates": gates,
@@ -168,15 +186,21 @@ PICTURES = {
     "similarity": similarity,
     "training": training,
 }
+OF_BENCHMARKS = {"gradients": gradients}
 
 
 def main(arguments):
-    if len(arguments) not in (2, 3) or arguments[0] not in PICTURES:
-        sys.exit(f"usage: draw.py PICTURE STORE [OUT.svg]; pictures: {', '.join(PICTURES)}")
-    sweep = xr.open_dataset(pathlib.Path(arguments[1]) / "sweep.h5", engine="h5netcdf")
-    sweep = sweep.set_coords([name for name in sweep.data_vars if name == "arm" or name.startswith("param_")])
-    out = arguments[2] if len(arguments) == 3 else pathlib.Path(__file__).parent / f"{arguments[0]}.svg"
-    PICTURES[arguments[0]](sweep).savefig(out, metadata={"Date": None}, bbox_inches="tight")
+    names = [*PICTURES, *OF_BENCHMARKS]
+    if len(arguments) not in (2, 3) or arguments[0] not in names:
+        sys.exit(f"usage: draw.py PICTURE SOURCE [OUT.svg]; pictures: {', '.join(names)}")
+    name, source = arguments[0], pathlib.Path(arguments[1])
+    out = arguments[2] if len(arguments) == 3 else pathlib.Path(__file__).parent / f"{name}.svg"
+    if name in OF_BENCHMARKS:
+        figure = OF_BENCHMARKS[name](json.loads(source.read_text()))
+    else:
+        sweep = xr.open_dataset(source / "sweep.h5", engine="h5netcdf")
+        figure = PICTURES[name](sweep.set_coords([v for v in sweep.data_vars if v == "arm" or v.startswith("param_")]))
+    figure.savefig(out, metadata={"Date": None}, bbox_inches="tight")
 
 
 if __name__ == "__main__":
