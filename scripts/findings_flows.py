@@ -58,6 +58,17 @@ REPLACED = {
 }  # fmt: skip
 DELETED = {"early": "blocks4", "middle": "blocks4", "late": "blocks4", "one": "blocks5", "three": "blocks3",
            "four": "blocks2"}  # fmt: skip
+ALPHAS = ("0.1", "1", "4", "20")
+
+
+def _alpha(start: str, learned: bool = True) -> str:
+    return f"family=hybrid_ode,alpha_init={start},alpha_learned={str(learned).lower()}"
+
+
+ALPHA_ROWS = [
+    ([f"{start}, {'learned' if learned else 'fixed'}"], {"arm": _alpha(start, learned), "first": "3", "last": "6"})
+    for start in ALPHAS for learned in (True, False)
+] + [(["six blocks"], {"arm": "family=standard", "first": "3", "last": "4"})]  # fmt: skip
 REGULARISERS = {
     "energy": ("speed of the flow", f"trajectory_velocity.last.{FLOW_STEPS}.all"),
     "kinetic": ("speed of the flow", f"trajectory_velocity.last.{FLOW_STEPS}.all"),
@@ -105,6 +116,31 @@ TABLES: dict[str, Table] = {
           "final_loss.valid") for arm, blocks in DELETED.items()]
         + [(f"Is the place, {REPLACED[arm]}, better than the middle?", arm, "middle", "final_loss.valid")
            for arm in ("early", "late")],
+    ),
+    "alpha/arms": ArmTable(
+        "alpha",
+        ["α"],
+        ALPHA_ROWS,
+        [
+            Column("loss", "final_loss.valid"),
+            Column("less six blocks", "final_loss.valid", "difference", 4, "family=standard"),
+            Column("μ₂, first step", "lyapunov_log_norm.last.{first}", "interval", 2),
+            Column("μ₂, last", "lyapunov_log_norm.last.{last}", "interval", 2),
+            Column("ln of the stretch, first", "lyapunov_local_stretch.last.{first}", "interval", 3),
+            Column("last", "lyapunov_local_stretch.last.{last}", "interval", 3),
+        ],
+    ),
+    "alpha/questions": QuestionTable(
+        "alpha",
+        [(f"Is α = {more} at the start better than {less}?", _alpha(more), _alpha(less), "final_loss.valid")
+         for less, more in zip(ALPHAS, ALPHAS[1:], strict=False)]
+        + [(f"Does it help to learn α, from {start}?", _alpha(start), _alpha(start, learned=False), "final_loss.valid")
+           for start in ALPHAS],
+    ),
+    "alpha/deleted": QuestionTable(
+        "alpha+replaced_layers",
+        [(f"Is a flow that starts with α = {start} better than nothing in its place?", _alpha(start), "blocks4",
+          "final_loss.valid") for start in ALPHAS],
     ),
     "regularisers/arms": ArmTable(
         "regularisers",
