@@ -16,6 +16,7 @@
 #include <ATen/ops/randint.h>
 
 #include "core/base/error.hpp"
+#include "core/depth/integrator.hpp"
 #include "core/probe/solver/solver_probe.hpp"
 #include "core/probe/ssm/ssm_probe.hpp"
 #include "models/probed_model.hpp"
@@ -186,6 +187,23 @@ TEST(StateSpace, IsWhatTheModelRuns) {
     probe.measure(1, out);
     for (const double v : out.row("ssm_state_norm", 1)) EXPECT_GT(v, 0) << one.name;
   }
+}
+
+/// A flow is undone by its field along the time that runs back.
+TEST(ContinuousFlow, ThereAndBackEndsWhereItBegan) {
+  ModelOptions o = small_options("hybrid_ode", 2);
+  const Subject subject(o);
+  const std::unique_ptr<ContinuousDepth> depth = subject.probed->continuous();
+  const at::Tensor start = depth->start(0, 3);
+  DepthGrid grid = flow_grid(2, 64, start.options());
+  const DepthIntegrator rk4(kRk4);
+  const at::Tensor there = rk4.solve(depth->field(), grid, start, {});
+  grid.t = 1 - grid.t;
+  grid.h = -grid.h;
+  grid.span = -grid.span;
+  const at::Tensor back = rk4.solve(depth->field(), grid, there, {});
+  EXPECT_GT(distance(there, start), 1e-3);
+  EXPECT_LT(distance(back, start), 1e-6);
 }
 
 }  // namespace continuous_model_test

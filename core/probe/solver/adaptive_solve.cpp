@@ -176,7 +176,10 @@ AdaptiveSolution adaptive_solve(const VectorField& field, const at::Tensor& x0,
     slope = at::where(accepted, step.k.back(), slope);
   }
   AdaptiveSolution out{std::move(x), {}, std::move(kept)};
-  for (const Controller& c : of) out.cost.push_back(c.cost);
+  for (Controller& c : of) {
+    if (c.cost.status != SolveStatus::Done) c.cost.reached = c.t;
+    out.cost.push_back(c.cost);
+  }
   return out;
 }
 

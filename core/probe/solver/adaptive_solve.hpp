@@ -27,6 +27,7 @@ struct SolveCost {
   std::int64_t accepted = 0;
   std::int64_t rejected = 0;
   SolveStatus status = SolveStatus::Done;
+  double reached = 1;  // τ up to which the state is sound; NaN if it is not known
 };
 
 struct AdaptiveSolution {

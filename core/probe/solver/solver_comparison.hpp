@@ -46,8 +46,9 @@ struct MethodRun {
   std::vector<MethodResult> cells;
 };
 
-/// Runs each method and measures it against `reference`, H* at τ = 1. Where an error is as small as
-/// rounding (1e-13 of the state), its order is NaN.
+/// Runs each method and measures it against `reference`, H* at τ = 1. Where an error with half the
+/// step is below rtol of the state, the order is that of the method's own differences under
+/// refinement; where those are as small as rounding (1e-13 of the state), it is NaN.
 std::vector<MethodRun> compare_solvers(const SolverProblem& problem, const at::Tensor& reference,
                                        const std::vector<SolverMethod>& methods,
                                        const AdaptiveOptions& tolerances);
@@ -68,5 +69,14 @@ Continuity continuity(const MethodResult& rk4);
 /// The same beside a negative control, where rk4 must not converge: what passes for continuous
 /// there has shown nothing, and leaves a field that passes undecided.
 Continuity continuity(const MethodResult& rk4, const MethodResult& control);
+
+/// Whether other solvers would do: values of the flag `solver_invariant`. The model's own steps may
+/// be so far from the solution, over the displacement. It says nothing of smoothness: a field that
+/// is too strong for m steps is continuous all the same.
+enum class Invariance : std::uint8_t { Undecided, Invariant, Not };
+constexpr double kInvariantDistance = 0.1;
+
+/// @param euler  SolverMethod::EulerM. Undecided where nothing was measured.
+Invariance invariance(const MethodResult& euler);
 
 }  // namespace depthgrid

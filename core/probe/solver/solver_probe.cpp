@@ -93,7 +93,9 @@ void discard_unmeasured(std::vector<MethodRun>& runs, const std::vector<SolverMe
       MethodResult& r = runs[i].cells[e];
       r.of_state = r.of_displacement = r.order = kNaN;
       const bool adaptive = methods[i] == SolverMethod::Dopri5;
-      if (adaptive && r.cost.status == SolveStatus::Done) r.cost.status = reference[e].status;
+      if (!adaptive || r.cost.status != SolveStatus::Done) continue;
+      r.cost.status = reference[e].status;
+      r.cost.reached = reference[e].reached;
     }
   }
 }
@@ -123,9 +125,11 @@ void SolverProbe::declare(RecordSink& out) {
   add(kAccepted, "solver_accepted");
   add(kRejected, "solver_rejected");
   add(kStatus, "solver_status");
+  add(kReached, "solver_reached");
   add(kDivergence, "solver_kl");
   add(kLoss, "solver_loss_change");
   series_[kContinuous] = out.declare({"solver_continuous", {}});
+  series_[kInvariant] = out.declare({"solver_invariant", {}});
   const std::vector<double> tau = velocity_times();
   series_[kVelocity] = out.declare(
       {"solver_velocity",
@@ -163,6 +167,7 @@ void SolverProbe::measure(std::int64_t /*step*/, RecordSink& out) {
   write(kAccepted, by_cell(runs, [](const MethodResult& r) { return r.cost.accepted; }), out);
   write(kRejected, by_cell(runs, [](const MethodResult& r) { return r.cost.rejected; }), out);
   write(kStatus, by_cell(runs, [](const MethodResult& r) { return r.cost.status; }), out);
+  write(kReached, by_cell(runs, [](const MethodResult& r) { return r.cost.reached; }), out);
 
   write_velocity(problem.field, reference.states, out);
   const at::Tensor targets = set.windows.narrow(0, 0, count).narrow(1, 1, set.tokens());
@@ -181,7 +186,7 @@ void SolverProbe::measure(std::int64_t /*step*/, RecordSink& out) {
   if (options_.negative_control) {
     control = write_control(problem.start, reference.x, problem.steps, out);
   }
-  write_continuity(runs, control, out);
+  write_verdicts(runs, control, out);
 }
 
 void SolverProbe::write_velocity(const VectorField& field, const std::vector<at::Tensor>& states,
@@ -198,18 +203,26 @@ void SolverProbe::write_velocity(const VectorField& field, const std::vector<at:
   write(kVelocity, speed, out);
 }
 
-void SolverProbe::write_continuity(const std::vector<MethodRun>& runs,
-                                   const std::vector<MethodRun>& control, RecordSink& out) const {
-  const auto rk4 = static_cast<std::size_t>(std::ranges::find(options_.methods, SolverMethod::Rk4) -
-                                            options_.methods.begin());
+void SolverProbe::write_verdicts(const std::vector<MethodRun>& runs,
+                                 const std::vector<MethodRun>& control, RecordSink& out) const {
+  const auto place = [&](SolverMethod method) {
+    return static_cast<std::size_t>(std::ranges::find(options_.methods, method) -
+                                    options_.methods.begin());
+  };
+  const std::size_t rk4 = place(SolverMethod::Rk4), euler = place(SolverMethod::EulerM);
+  const auto write_flag = [&](Series series, std::size_t e, double flag) {
+    out.write(series_[series], e, {&flag, 1});
+  };
   for (std::size_t e = 0; e < runs.front().cells.size(); ++e) {
     Continuity found = Continuity::Undecided;
     if (rk4 < runs.size()) {
       const MethodResult& own = runs[rk4].cells[e];
       found = control.empty() ? continuity(own) : continuity(own, control[rk4].cells[e]);
     }
-    const auto flag = static_cast<double>(found);
-    out.write(series_[kContinuous], e, {&flag, 1});
+    Invariance steps = Invariance::Undecided;
+    if (euler < runs.size()) steps = invariance(runs[euler].cells[e]);
+    write_flag(kContinuous, e, static_cast<double>(found));
+    write_flag(kInvariant, e, static_cast<double>(steps));
   }
 }
 

@@ -27,7 +27,8 @@ struct SolverOptions {
 /// reach τ = 1, what is measured against it is NaN, and the status of `dopri5` says why. All in
 /// float64. The negative control is a chain of m independent layers that moves the states as far
 /// (IndependentLayers): there, distances of Euler's steps look as good, and no order is observed.
-/// `solver_continuous` is continuity() of rk4, and of the control where there is one.
+/// `solver_continuous` is continuity() of rk4, and of the control where there is one;
+/// `solver_invariant` is invariance() of the model's own steps.
 /// `solver_velocity` is the speed of the reference along depth-time, by its dense output.
 class SolverProbe final : public Probe {
  public:
@@ -48,11 +49,13 @@ class SolverProbe final : public Probe {
     kAccepted,
     kRejected,
     kStatus,
+    kReached,
     kDivergence,
     kLoss,
     kControlDivergence,
     kControlOrder,
     kContinuous,
+    kInvariant,
     kVelocity,
     kSeries
   };
@@ -63,8 +66,8 @@ class SolverProbe final : public Probe {
                                        std::int64_t steps, RecordSink& out) const;
   void write_velocity(const VectorField& field, const std::vector<at::Tensor>& states,
                       RecordSink& out) const;
-  void write_continuity(const std::vector<MethodRun>& runs, const std::vector<MethodRun>& control,
-                        RecordSink& out) const;
+  void write_verdicts(const std::vector<MethodRun>& runs, const std::vector<MethodRun>& control,
+                      RecordSink& out) const;
 
   const ProbeSubject& subject_;
   SolverOptions options_;

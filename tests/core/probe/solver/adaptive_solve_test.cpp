@@ -106,6 +106,49 @@ TEST(AdaptiveSolve, MeetsItsToleranceOnARotation) {
 
 /// Requested times change neither the end nor the evaluations; states between steps are as exact as
 /// those at their ends, and move as the field says.
+/// Two bodies and a light third one in the frame of the first two, whose orbit closes: Arenstorf's.
+TEST(AdaptiveSolve, ClosesTheOrbitOfArenstorf) {
+  constexpr double kMu = 0.012277471, kPeriod = 17.0652165601579625588917206249;
+  const Given orbit([](const at::Tensor& s, const at::Tensor&) {
+    const at::Tensor x = s.select(3, 0), y = s.select(3, 1), u = s.select(3, 2), v = s.select(3, 3);
+    const double other = 1 - kMu;
+    const at::Tensor d1 = ((x + kMu).square() + y.square()).pow(1.5),
+                     d2 = ((x - other).square() + y.square()).pow(1.5);
+    return kPeriod * at::stack({u, v, x + 2 * v - other * (x + kMu) / d1 - kMu * (x - other) / d2,
+                                y - 2 * u - other * y / d1 - kMu * y / d2},
+                               3);
+  });
+  const at::Tensor start = state({0.994, 0, 0, -2.00158510637908252240537862224});
+  const AdaptiveSolution out =
+      adaptive_solve(orbit, start, {.rtol = 1e-10, .atol = 1e-10, .max_steps = 5000});
+  EXPECT_EQ(out.cost[0].status, SolveStatus::Done);
+  EXPECT_LT(worst(out.x, start), 1e-4);
+  EXPECT_LE(out.cost[0].evaluations, 8000);
+}
+
+/// The steps are those of all sequences of a cell; what one has alone is within the tolerance.
+TEST(AdaptiveSolve, ASequenceHasNearlyTheStateThatItHasAlone) {
+  const Given field([](const at::Tensor& x, const at::Tensor& t) { return (3 * x).sin() + t; });
+  const at::Tensor all = at::rand({1, 3, 4, 5}, at::kDouble);
+  constexpr AdaptiveOptions kOptions{.rtol = 1e-6, .atol = 1e-6};
+  const at::Tensor together = adaptive_solve(field, all, kOptions).x;
+  for (std::int64_t b = 0; b < 3; ++b) {
+    const at::Tensor alone = adaptive_solve(field, all.narrow(1, b, 1), kOptions).x;
+    EXPECT_LT(worst(alone, together.narrow(1, b, 1)), 10 * kOptions.rtol) << b;
+  }
+}
+
+/// A step whose field is not finite is taken shorter and shorter: the cell ends there, and says so.
+TEST(AdaptiveSolve, SaysHowFarItGot) {
+  const Given field([](const at::Tensor& x, const at::Tensor& t) {
+    return x * 0 + (0.5 - t).sqrt();  // not a number beyond the middle
+  });
+  const AdaptiveSolution out = adaptive_solve(field, state({1}), {});
+  EXPECT_NE(out.cost[0].status, SolveStatus::Done);
+  EXPECT_NEAR(out.cost[0].reached, 0.5, 1e-3);
+  EXPECT_TRUE(out.x.isfinite().all().item<bool>());
+}
+
 TEST(AdaptiveSolve, HasStatesBetweenItsSteps) {
   const Given field([](const at::Tensor& x, const at::Tensor& t) {
     return at::stack({x.select(3, 1), -x.select(3, 0)}, 3) * (6 + 4 * t);

@@ -207,6 +207,29 @@ TEST(Continuity, IsUndecidedIfTheControlPassesToo) {
   EXPECT_EQ(continuity(bad, good), Continuity::Not);
 }
 
+/// Of a weak field rk4's errors are as small as the reference's own: orders are measured all the
+/// same.
+TEST(SolverProbe, AnOrderNeedsNoReference) {
+  const Tanh field(at::tensor({0.5}, at::kDouble));
+  const at::Tensor start = at::randn({1, 2, 6, 8}, at::kDouble);
+  for (const double rtol : {1e-3, 1e-5, 1e-7}) {
+    const RecordedRows out = seen(field, start, {.tolerances = {.rtol = rtol, .atol = rtol / 100}});
+    EXPECT_NEAR(out.row("solver_observed_order")[2], 4, 0.3) << rtol;
+    EXPECT_EQ(out.row("solver_continuous")[0], 1) << rtol;
+  }
+}
+
+/// A field that is smooth, and too strong for four steps.
+TEST(SolverProbe, AStrongFieldIsContinuousAndNotInvariant) {
+  const at::Tensor start = at::randn({1, 2, 6, 8}, at::kDouble);
+  const RecordedRows weak = seen(Tanh(at::tensor({0.2}, at::kDouble)), start);
+  const RecordedRows strong = seen(Tanh(at::tensor({6.0}, at::kDouble)), start);
+  EXPECT_EQ(weak.row("solver_invariant")[0], 1);
+  EXPECT_EQ(strong.row("solver_invariant")[0], 2);
+  EXPECT_EQ(strong.row("solver_continuous")[0], 1);
+  EXPECT_EQ(strong.row("solver_reached"), std::vector<double>(4, 1));
+}
+
 TEST(SolverProbe, WithoutRk4NothingIsDecided) {
   const Tanh field(at::tensor({1.3}, at::kDouble));
   const RecordedRows out = seen(field, at::randn({1, 2, 6, 8}, at::kDouble),
@@ -249,6 +272,7 @@ TEST(SolverProbe, FusedIsAloneAndADivergedCellHarmsNobody) {
   }
   EXPECT_EQ(out.row("solver_status", 1), std::vector<double>(4, 3));
   EXPECT_EQ(out.row("solver_continuous", 1)[0], 0) << "undecided";
+  EXPECT_EQ(out.row("solver_invariant", 1)[0], 0) << "undecided";
   for (const char* name : {"solver_divergence_state", "solver_observed_order", "solver_kl",
                            "solver_control_divergence", "solver_control_order"}) {
     for (const double v : out.row(name, 1)) EXPECT_TRUE(std::isnan(v)) << name;
