@@ -3,7 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/relu.h>
-#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 
 #include "core/base/error.hpp"
 #include "core/cells/cell_rng.hpp"
@@ -37,7 +37,13 @@ at::Tensor control_secant(const Model& model, const at::Tensor& tokens,
   moved.watch = {};
   moved.losses = nullptr;
   moved.control.u = given.u.defined() ? given.u.to(move.scalar_type()) + move : move;
-  const at::Tensor change = model.states(tokens, moved) - states;
+  at::Tensor from = states;
+  if (!given.u.defined() && o.control.bias) {  // a map with a bias: no signal is not u = 0
+    ForwardContext zero = moved;
+    zero.control.u = at::zeros_like(move);
+    from = model.states(tokens, zero);
+  }
+  const at::Tensor change = model.states(tokens, moved) - from;
   const auto size = static_cast<double>(states.size(2) * states.size(3));
   const at::Tensor square = inner_product(change, change) / (size * delta.square().unsqueeze(1));
   const at::Tensor slope = (square + kSmallest).sqrt();

@@ -11,6 +11,8 @@ namespace depthgrid {
 /// high)², which is S² without a band. The secant of ‖∂H/∂u · e‖/√N, H the state before the
 /// readout's norm.
 ///
+/// Without a signal u is 0, which costs a further pass where a map's bias makes that differ from no
+/// signal (`model.control.neutral: bias`).
 /// A band, since without one the least penalty is a signal that moves nothing.
 /// @param tokens   (E, B, T). @param context  of the training pass that gave the states.
 /// @param states   (E, B, T, C) of that pass. @return (E) sum over sequences, times T.

@@ -14,15 +14,13 @@
 #include "core/depth/depth_pieces.hpp"
 #include "core/depth/observer.hpp"
 #include "models/continuous_model.hpp"
+#include "models/depth_norms.hpp"
 #include "models/gradient_check.hpp"
 #include "models/ops/cell_cross_entropy.hpp"
 #include "models/ops/host_kernels.hpp"
 
 namespace depthgrid {
 namespace {
-
-/// Steps of Lanczos, from where training begins, after which a norm is taken for exact.
-constexpr std::int64_t kConvergedSteps = 30;
 
 /// Keeps the state before each step.
 class StateCollector final : public Observer {
@@ -164,14 +162,29 @@ ProbedModel::GradientModeErrors ProbedModel::gradient_mode_errors(std::int64_t f
   return out;
 }
 
-ProbedModel::JacobianNorms ProbedModel::jacobian_norms(std::int64_t first,
-                                                       std::int64_t count) const {
+bool ProbedModel::has_field() const {
+  const ModelOptions& o = model_.options();
+  return o.flow.replaced() > 0 ? o.flow.field != FieldKind::Block : continuous_steps() > 0;
+}
+
+ProbedModel::RegularisedNorms ProbedModel::regularised_norms(std::int64_t first, std::int64_t count,
+                                                             bool all) const {
   const RegulariserOptions& o = model_.options().regularisers;
-  if (o.directed().empty()) return {};
   const at::Tensor tokens = inputs(first, count);
-  const NormEstimates trained = norm_estimates(model_, tokens, o.iterations);
-  const NormEstimates converged = norm_estimates(model_, tokens, kConvergedSteps);
-  return {trained.spectral, converged.spectral, trained.log, converged.log};
+  RegularisedNorms out;
+  if (!o.directed().empty()) {
+    const NormEstimates trained = norm_estimates(model_, tokens, o.iterations);
+    out.spectral_estimate = trained.spectral;
+    out.log_estimate = trained.log;
+  }
+  if (!o.directed().empty() || (all && has_field())) {
+    const JacobianNorms norms = jacobian_norms(model_, tokens);
+    out.spectral = norms.spectral;
+    out.log = norms.log;
+    out.frobenius = norms.frobenius;
+  }
+  if (all) out.control_slope = control_slope(model_, tokens);
+  return out;
 }
 
 std::unique_ptr<DepthTrack> ProbedModel::track(TrackPath path) const {

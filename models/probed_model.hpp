@@ -32,12 +32,17 @@ class ProbedModel final : public ProbeSubject {
   std::unique_ptr<DepthTrack> track(TrackPath path) const override;
   std::vector<at::Tensor> state_gradients(std::int64_t first, std::int64_t count) const override;
   GradientModeErrors gradient_mode_errors(std::int64_t first, std::int64_t count) const override;
-  JacobianNorms jacobian_norms(std::int64_t first, std::int64_t count) const override;
+  RegularisedNorms regularised_norms(std::int64_t first, std::int64_t count,
+                                     bool all) const override;
   bool has_spectral_norm() const override {
     return model_.options().regularisers.has(Regulariser::SpectralNorm);
   }
   bool has_log_norm() const override {
     return model_.options().regularisers.has(Regulariser::LogNorm);
+  }
+  bool has_field() const override;
+  bool has_signal() const override {
+    return model_.options().control.axes > 0 && !model_.options().control.as_prefix;
   }
   bool has_adjoint() const override;
   bool has_reversible() const override;

@@ -114,17 +114,22 @@ class ProbeSubject {
                                                   std::int64_t /*count*/) const {
     return {};
   }
-  /// What regularisers of the field's Jacobian are worth here: as training estimates its norms, and
-  /// as they are; (E) double each, undefined without them.
-  struct JacobianNorms {
-    at::Tensor spectral, spectral_converged, log, log_converged;
+  /// What regularisers name: norms of the field's Jacobian as training estimates them, and as they
+  /// are, and how the last state follows the control signal; (E) double each, undefined where there
+  /// is none.
+  struct RegularisedNorms {
+    at::Tensor spectral_estimate, log_estimate, spectral, log, frobenius, control_slope;
   };
-  virtual JacobianNorms jacobian_norms(std::int64_t /*first*/, std::int64_t /*count*/) const {
+  /// @param all  also those that no regulariser of this training is of.
+  virtual RegularisedNorms regularised_norms(std::int64_t /*first*/, std::int64_t /*count*/,
+                                             bool /*all*/) const {
     return {};
   }
   /// Which of them this subject has.
   virtual bool has_spectral_norm() const { return false; }
   virtual bool has_log_norm() const { return false; }
+  virtual bool has_field() const { return false; }  // that a regulariser could be of
+  virtual bool has_signal() const { return false; }
   virtual bool has_adjoint() const { return false; }
   virtual bool has_reversible() const { return false; }
 

@@ -77,7 +77,8 @@ std::unique_ptr<Probe> make_gradients(const ProbeRequest& o) {
     training = &watch->gradients();
     o.watches.push_back(std::move(watch));
   }
-  return std::make_unique<GradientsProbe>(o.subject, o.schedule, o.job.sequences, training);
+  return std::make_unique<GradientsProbe>(o.subject, o.schedule, o.job.sequences, training,
+                                          o.leaves.flag("probes.gradients.norms"));
 }
 
 std::unique_ptr<Probe> make_logit_lens(const ProbeRequest& o) {

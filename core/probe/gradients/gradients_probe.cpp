@@ -10,10 +10,20 @@
 #include <ATen/ops/zeros.h>
 
 namespace depthgrid {
+namespace {
+
+/// Norms of Jacobians cost hundreds of products.
+constexpr std::int64_t kNormSequences = 4;
+
+}  // namespace
 
 GradientsProbe::GradientsProbe(const ProbeSubject& subject, ProbeSchedule schedule,
-                               std::int64_t batch, const TrainingGradients* training)
-    : subject_(subject), schedule_(std::move(schedule)), batch_(batch), training_(training) {}
+                               std::int64_t batch, const TrainingGradients* training, bool norms)
+    : subject_(subject),
+      schedule_(std::move(schedule)),
+      batch_(batch),
+      training_(training),
+      norms_(norms) {}
 
 void GradientsProbe::declare(RecordSink& out) {
   norm_ = out.declare({"gradient_norm_depth", {{.name = "depth", .length = subject_.depth()}}});
@@ -22,13 +32,17 @@ void GradientsProbe::declare(RecordSink& out) {
     defect_ = out.declare({"reversible_defect"});
     undone_ = out.declare({"reversible_error"});
   }
-  if (subject_.has_spectral_norm()) {
-    spectral_ = {out.declare({"regulariser_spectral_norm"}),
-                 out.declare({"regulariser_spectral_norm_converged"})};
+  const bool field = norms_ && subject_.has_field();
+  if (subject_.has_spectral_norm()) spectral_[0] = out.declare({"regulariser_spectral_norm"});
+  if (subject_.has_spectral_norm() || field) {
+    spectral_[1] = out.declare({"regulariser_spectral_norm_converged"});
   }
-  if (subject_.has_log_norm()) {
-    log_ = {out.declare({"regulariser_log_norm"}), out.declare({"regulariser_log_norm_converged"})};
+  if (subject_.has_log_norm()) log_[0] = out.declare({"regulariser_log_norm"});
+  if (subject_.has_log_norm() || field) {
+    log_[1] = out.declare({"regulariser_log_norm_converged"});
   }
+  if (field) frobenius_ = out.declare({"regulariser_jacobian_frobenius"});
+  if (norms_ && subject_.has_signal()) slope_ = out.declare({"regulariser_control_slope"});
   if (training_ == nullptr) return;
   const std::vector<SeriesAxis> layers = {{.name = "layer", .length = training_->layers()}};
   layer_ = out.declare({"gradient_norm_layer", layers});
@@ -64,13 +78,15 @@ void GradientsProbe::write_mode(RecordSink& out) const {
     write(defect_, errors.defect);
     write(undone_, errors.undone);
   }
-  if (subject_.has_spectral_norm() || subject_.has_log_norm()) {
-    const auto norms = subject_.jacobian_norms(0, count);
-    write(spectral_[0], norms.spectral);
-    write(spectral_[1], norms.spectral_converged);
-    write(log_[0], norms.log);
-    write(log_[1], norms.log_converged);
-  }
+  const bool spectral = subject_.has_spectral_norm(), log = subject_.has_log_norm();
+  if (!spectral && !log && !norms_) return;
+  const auto norms = subject_.regularised_norms(0, std::min(count, kNormSequences), norms_);
+  write(spectral_[0], norms.spectral_estimate);
+  write(log_[0], norms.log_estimate);
+  if (spectral || norms_) write(spectral_[1], norms.spectral);
+  if (log || norms_) write(log_[1], norms.log);
+  if (norms_) write(frobenius_, norms.frobenius);
+  if (norms_) write(slope_, norms.control_slope);
 }
 
 void GradientsProbe::measure(std::int64_t /*step*/, RecordSink& out) {
