@@ -91,6 +91,14 @@ void add_model(const CommandLine& line, Json& request) {
                        {"solver_method", from.solver_method}};
     return;
   }
+  for (const char* option : {"solver-steps", "solver-method"}) {
+    if (!line.has(option)) continue;
+    throw UserError(
+        ExitCode::Usage,
+        fmt::format("check: --{} solves a trained flow otherwise, and needs CELL; of an "
+                    "untrained model set `model.solver.{}` with --set",
+                    option, std::string(option).substr(7)));
+  }
   const char* const leaf = line.has("family") ? "family" : "preset";
   const Sweep sweep = sweep_of_model(leaf, line.text_of(leaf), line.list_of("set"));
   for (const CellPlan& cell : sweep.cells) {

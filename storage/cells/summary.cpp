@@ -35,6 +35,10 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 5> kLastStep = {
     "train_loss", "train_loss_total", "train_grad_norm", "train_tokens", "train_wall_time"};
 
+/// Numbers of a measurement of which the last one is a metric: what the way to a gradient is worth.
+constexpr std::array<std::string_view, 2> kLastProbe = {"gradient_adjoint_error",
+                                                        "reversible_error"};
+
 /// Facts about the figures of a cell that are none themselves: CellSummary::facts.
 constexpr std::array<std::string_view, 4> kFacts = {"split_digest", "split_bytes",
                                                     "eval_mode_noncausal", "text_rules"};
@@ -50,9 +54,18 @@ bool axis_metric(const Variable& v) {
   return std::ranges::find(kOfAxes, v.name) != kOfAxes.end();
 }
 
+/// Terms of the training loss, which few cells have.
+bool is_loss_term(const Variable& v) {
+  return v.dims == "cell, step" && v.name.starts_with("train_loss_") &&
+         v.name != "train_loss_scale";
+}
+
 bool is_metric(const Variable& v) {
   if (v.type == DataType::Text || is_fact(v)) return false;
+  if (is_loss_term(v)) return true;
   if (v.dims == "cell, step") return std::ranges::find(kLastStep, v.name) != kLastStep.end();
+  if (v.dims == "cell, probe_step")
+    return std::ranges::find(kLastProbe, v.name) != kLastProbe.end();
   if (v.dims == "cell, eval_step" || v.dims == "cell, eval_step, split") return true;
   if (v.dims == "cell, eval_step, eval_mode" || v.dims == "cell, eval_mode") {
     return v.name.find("loss") != v.name.npos || v.name.find("share") != v.name.npos;
@@ -151,6 +164,10 @@ std::map<std::string, double> cell_numbers(const ColumnTable& table, std::size_t
     } else if (v.dims.starts_with("cell, eval_step")) {
       if (!evaluation) continue;
       first += *evaluation * width;
+    } else if (v.dims == "cell, probe_step") {
+      const std::optional<std::size_t> measured = last_row(table, *column, row, 1);
+      if (!measured) continue;
+      first += *measured;
     }
     for (std::size_t i = 0; i < width; ++i) {
       const double number = column->number(first + i);

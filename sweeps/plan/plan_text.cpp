@@ -76,9 +76,13 @@ Table structure_table(const Sweep& sweep, const CostTable& costs) {
     const StructureCost* const cost = known_cost(costs, key);
     if (cost == nullptr) continue;
     const StructureCost& c = *cost;
-    table.rows.push_back({key, std::to_string(counts[key]), grouped(c.parameters),
-                          fmt::format("{:.4g}", c.flops_per_token), short_bytes(c.bytes_per_cell),
-                          short_seconds(c.seconds_per_cell_step), std::to_string(c.max_fused),
+    std::string flops = fmt::format("{:.4g}", c.flops_per_token);
+    if (const double again = c.recomputed_flops_per_token; again > 0) {
+      flops += fmt::format(" and {:.4g} again", again);
+    }
+    table.rows.push_back({key, std::to_string(counts[key]), grouped(c.parameters), flops,
+                          short_bytes(c.bytes_per_cell), short_seconds(c.seconds_per_cell_step),
+                          std::to_string(c.max_fused),
                           c.time_feature_rank < 0 ? "-" : std::to_string(c.time_feature_rank)});
   }
   return table;

@@ -83,9 +83,12 @@ std::vector<GroupGradients> gradient_report(Arena& arena, const LossUnderCheck& 
                                             std::int64_t samples, std::uint64_t seed) {
   const std::vector<std::vector<bool>> reached = reach(arena, loss);
   arena.zero_gradients();
+  at::Tensor total;  // one backward pass, since a recomputed depth allows no second one
   for (const at::Tensor& term : loss.terms()) {
-    if (term.requires_grad()) term.sum().backward({}, /*retain_graph=*/true);
+    if (!term.requires_grad()) continue;
+    total = total.defined() ? total + term.sum() : term.sum();
   }
+  if (total.defined()) total.backward();
   const double noise = rounding(loss);
   at::Generator random = at::make_generator<at::CPUGeneratorImpl>(seed);
   std::vector<GroupGradients> rows;

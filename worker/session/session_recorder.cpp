@@ -292,6 +292,11 @@ void SessionRecorder::end_diverged(std::size_t e, double loss, std::string_view 
           ? fmt::format("{}loss {:.6g} is above train.diverged_above = {:.6g}", of, loss, bound)
       : std::isfinite(loss) && !std::isfinite(std::exp(loss))
           ? fmt::format("{}loss {:.6g} has no finite perplexity", of, loss)
+      : of.empty() && std::isfinite(loss) &&
+              job_.fused.options.gradient.mode == GradientMode::Reversible
+          ? "gradient is not finite, as it is where the steps of the flow could not be undone "
+            "(`reversible_error` above 1e-3): more `model.solver.steps`, or "
+            "`model.gradient.mode: checkpoint`"
           : fmt::format("{}loss or gradient is not finite", of);
   cells_[e].event(made_[e], EventKind::Diverged, loss, why);
   finish_cell(e, CellStatus::Diverged,

@@ -81,13 +81,18 @@ void check_gradient(const Slots& s, const RuleReport& report) {
                     "steps costs");
   }
   if (!adjoint) return;
-  report.note(row.gradient, mode +
-                                ": gradients are approximate; `gradient_adjoint_error` in the "
-                                "results is their error (`probes.gradients`)");
+  const bool measured = !s.is(row.gradients_schedule, "off");
+  report.note(row.gradient,
+              mode + ": gradients are approximate; " +
+                  (measured ? "`gradient_adjoint_error` in the results is their error"
+                            : "`probes.gradients.schedule` is off, so that nothing says how wrong "
+                              "they are: leave it on, for `gradient_adjoint_error`"));
   if (s.is(row.flow_method, "ab2") || s.is(row.flow_method, "reversible_heun")) {
     report({row.gradient, row.flow_method},
            mode + " solves the equation backwards by a one-step method, which " +
-               report.shown(row.flow_method) + " is not");
+               report.shown(row.flow_method) +
+               " is not: use euler, midpoint, heun, rk4, rk4_38 or dopri5, or "
+               "`model.gradient.mode: checkpoint`");
   }
   if (!s.is(row.task, "lm")) {
     report({row.gradient, row.task},
@@ -126,7 +131,8 @@ void check_regularisers(const Slots& s, const RuleReport& report) {
   if (band == nullptr) return;
   if (band->size() != 2 || band->front().number() > band->back().number()) {
     report({row.control_band},
-           report.shown(row.control_band) + " is not [low, high] with low ≤ high");
+           "`regularisers.control_band: " + canonical_json(*s.values[row.control_band]) +
+               "` is not [low, high] with low ≤ high: write the smaller number first");
   }
 }
 

@@ -266,24 +266,33 @@ bool Resolver::certain(std::size_t leaf) const {
 std::string Resolver::explain(std::size_t leaf, const Slots& slots) const {
   const auto leaves = schema();
   std::string wanted;
-  std::string here;
-  for (const auto& term : read_when_[leaf].alternatives().front()) {
-    std::string text;
-    for (const std::size_t one : term.leaves) {
-      std::string words;
-      for (const auto& word : term.words) words += (words.empty() ? "" : " or ") + word;
-      text += (text.empty() ? "`" : " or `") + std::string(leaves[one].path) + ": " +
-              (term.negated ? "not " : "") + words + "`";
-    }
-    wanted += (wanted.empty() ? "" : " and ") + text;
-    if (here.empty() && !term.holds(slots.lookup())) {
+  std::vector<std::size_t> here;  // what does not hold first, of each alternative
+  for (const auto& conjunction : read_when_[leaf].alternatives()) {
+    std::string all;
+    bool fails = false;
+    for (const auto& term : conjunction) {
+      std::string text;
       for (const std::size_t one : term.leaves) {
-        here += (here.empty() ? "`" : ", `") + std::string(leaves[one].path) + "` is `" +
-                plain_text(*slots.values[one]) + "`";
+        std::string words;
+        for (const auto& word : term.words) words += (words.empty() ? "" : " or ") + word;
+        text += (text.empty() ? "`" : " or `") + std::string(leaves[one].path) + ": " +
+                (term.negated ? "not " : "") + words + "`";
+      }
+      all += (all.empty() ? "" : " and ") + text;
+      if (fails || term.holds(slots.lookup())) continue;
+      fails = true;
+      for (const std::size_t one : term.leaves) {
+        if (std::ranges::find(here, one) == here.end()) here.push_back(one);
       }
     }
+    wanted += (wanted.empty() ? "" : ", or with ") + all;
   }
-  return "`" + std::string(leaves[leaf].path) + "` is read with " + wanted + "; here " + here;
+  std::string found;
+  for (const std::size_t one : here) {
+    found += (found.empty() ? "`" : ", `") + std::string(leaves[one].path) + "` is `" +
+             plain_text(*slots.values[one]) + "`";
+  }
+  return "`" + std::string(leaves[leaf].path) + "` is read with " + wanted + "; here " + found;
 }
 
 std::string Resolver::nearest_read(std::size_t leaf, const Slots& slots) const {

@@ -141,6 +141,7 @@ struct LeafRows {
                                              leaf_index("regularisers.control_smoothness")};
   std::size_t acceleration = leaf_index("regularisers.acceleration");
   std::size_t control_band = leaf_index("regularisers.control_band");
+  std::size_t gradients_schedule = leaf_index("probes.gradients.schedule");
   std::size_t keep_best = leaf_index("checkpoint.keep_best");
   std::size_t keep_final = leaf_index("checkpoint.keep_final");
 };
