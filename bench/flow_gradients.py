@@ -11,7 +11,7 @@ interleaved: one process per way and round, in rotating order.
 With --regularisers: what each regulariser adds to a step of the study's hybrid, four Euler steps in place of two of six layers,
 beside the same model without any.
 
-usage: flow_gradients.py [--regularisers] [--program PATH] [--steps 4,16,64] [--rounds N] [--width D] [--out FILE]
+usage: flow_gradients.py [--regularisers] [--program PATH] [--steps 4,16,64] [--rounds N] [--timed N] [--width D] [--out FILE]
 """
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-TIMED, CHECKED = 10, 20
+CHECKED = 20
 SIZE = {"model.n_layers": 3, "model.replaced_layers": "[0,3]", "model.n_heads": 4, "data.tokenizer": "char256",
         "data.corpus": "self", "data.seq_len": 64, "train.batch_size": 8, "train.lr": 1e-3, "train.weight_decay": 0}
 OWN = {
@@ -50,8 +50,8 @@ def leaves(width: int, steps: int, more: dict[str, object]) -> list[str]:
     return [word for key, value in chosen.items() for word in ("--set", f"{key}={value}")]
 
 
-def own(program: Path, width: int, steps: int, more: dict[str, object], *extra: str) -> dict[str, float]:
-    command = [program, "bench", "step", "--family", "hybrid_ode", "--steps", str(TIMED), "--json", *extra]
+def own(program: Path, timed: int, width: int, steps: int, more: dict[str, object], *extra: str) -> dict[str, float]:
+    command = [program, "bench", "step", "--family", "hybrid_ode", "--steps", str(timed), "--json", *extra]
     done = subprocess.run([*map(str, command), *leaves(width, steps, more)], capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"FAILED: {' '.join(map(str, command))}\n{done.stderr}")
@@ -59,7 +59,7 @@ def own(program: Path, width: int, steps: int, more: dict[str, object], *extra: 
     return {"ms": out["ms_per_cell_step"], "bytes": out["peak_bytes"] - out["start_bytes"]}
 
 
-def rival(dumps: Path, steps: int, same: str) -> None:
+def rival(dumps: Path, steps: int, same: str, timed: int) -> None:
     """In a process of its own: trains as the dump says, prints milliseconds, bytes, losses and how far gradients are off."""
     import torch
     from safetensors.torch import load_file
@@ -137,15 +137,15 @@ def rival(dumps: Path, steps: int, same: str) -> None:
               "from the exact": (sum(d**2 for d, _ in flow) / sum(g**2 for _, g in flow)).sqrt().item()}
     losses = [step(i) for i in range(CHECKED)]
     spent = []
-    for i in range(TIMED):
+    for i in range(timed):
         begin = time.perf_counter()
         step(i)
         spent.append(1e3 * (time.perf_counter() - begin))
     print(json.dumps({"ms": statistics.median(spent), "bytes": peak() - start, "losses": losses, "gradients": errors}))
 
 
-def time_rival(dumps: Path, steps: int, way: str) -> dict[str, Any]:
-    done = subprocess.run([sys.executable, __file__, "--rival", str(dumps), str(steps), RIVALS[way]],
+def time_rival(dumps: Path, steps: int, way: str, timed: int) -> dict[str, Any]:
+    done = subprocess.run([sys.executable, __file__, "--rival", str(dumps), str(steps), RIVALS[way], str(timed)],
                           capture_output=True, text=True, check=False)  # fmt: skip
     if done.returncode:
         sys.exit(done.stderr)
@@ -185,10 +185,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--width", type=int, default=64)
     parser.add_argument("--out", type=Path)
-    parser.add_argument("--rival", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--timed", type=int, default=10, help="steps of training in a round")
+    parser.add_argument("--rival", nargs=4, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.rival:
-        rival(Path(given.rival[0]), int(given.rival[1]), given.rival[2])
+        rival(Path(given.rival[0]), int(given.rival[1]), given.rival[2], int(given.rival[3]))
         return
     ours = REGULARISED if given.regularisers else OWN
     ways = [*ours, *([] if given.regularisers else RIVALS)]
@@ -198,12 +199,12 @@ def main() -> None:
             dumps = Path(folder)
             if not given.regularisers:
                 for way in RIVALS.values():
-                    own(given.program, given.width, steps, OWN[way], "--dump", str(dumps / way))
+                    own(given.program, given.timed, given.width, steps, OWN[way], "--dump", str(dumps / way))
             found: dict[str, list[dict[str, Any]]] = {way: [] for way in ways}
             for turn in range(given.rounds):
                 for way in ways[turn % len(ways) :] + ways[: turn % len(ways)]:
-                    found[way].append(own(given.program, given.width, steps, ours[way]) if way in ours
-                                      else time_rival(dumps, steps, way))  # fmt: skip
+                    found[way].append(own(given.program, given.timed, given.width, steps, ours[way]) if way in ours
+                                      else time_rival(dumps, steps, way, given.timed))  # fmt: skip
             if not given.regularisers:
                 losses = json.loads((dumps / "plain" / "losses.json").read_text())["loss"]
                 check(found, [step[0] for step in losses], steps)

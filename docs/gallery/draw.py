@@ -173,6 +173,7 @@ def gradients(rows):
         axis.set(xscale="log", yscale="log", xlabel="steps of the flow, m", ylabel=label)
         axis.set_xticks([row["m"] for row in own], [row["m"] for row in own])
         axis.minorticks_off()
+    axes[0].set_yticks([20, 50, 100, 200], [20, 50, 100, 200])
     axes[1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
     return figure
 
