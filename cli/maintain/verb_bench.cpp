@@ -59,7 +59,7 @@ int bench_verb(const Arguments& arguments) {
       .text("family", "NAME", "model.family (default: time_indexed)")
       .number("cells", 1, "cells fused in one step")
       .number("parameters", 1000000, "optimiser: parameters of each cell")
-      .number("steps", 50, "steps (forward: repetitions, decode: tokens) timed, after the warm-up")
+      .number("steps", 50, "timed, after the warm-up (forward: repetitions, default 100; decode: tokens)")
       .text("store", "DIR", "decode: the store of --cell")
       .text("cell", "CELL", "decode: a trained cell whose layers skip tokens, on its own text")
       .text("only", "TEXT", "kernels: those whose name contains it")
@@ -76,7 +76,8 @@ int bench_verb(const Arguments& arguments) {
   if (line.has("family")) command.family = line.text_of("family");
   command.cells = line.number_of("cells");
   command.parameters = line.number_of("parameters");
-  command.steps = line.number_of("steps");
+  const bool repetitions = command.what == "forward" && !line.has("steps");
+  command.steps = repetitions ? 100 : line.number_of("steps");
   command.dump = line.text_of("dump");
   command.set = line.list_of("set");
   command.json = line.has("json");
