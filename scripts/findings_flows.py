@@ -37,6 +37,24 @@ FINDINGS = {
         elements=["solver_divergence_displacement.last.*", "solver_observed_order.last.*", "solver_continuous.last",
                   "solver_control_divergence.last.*", "solver_control_order.last.*"],
     ),
+    "solver_steps": Finding(
+        [Run("configs/study2/solver_steps.yaml", STUDY_2)],
+        ["final_loss.valid", "flow_bypass_cost", "cost_flops_token"],
+        "37 minutes beside other work",
+        elements=["solver_divergence_displacement.last.euler_m", "solver_divergence_displacement.last.rk4",
+                  "solver_loss_change.last.euler_m", "solver_observed_order.last.*", "solver_continuous.last"],
+    ),
+    "overhead_law": Finding(
+        [Run("configs/study2/overhead_law.yaml", (*STUDY_2, "train.steps=500", "seeds=3"))],
+        ["final_loss.valid", "flow_bypass_cost", "cost_flops_token", "cost_step_time_p50"],
+        "17 minutes, two cells side by side, beside other work",
+    ),
+    "gradient_modes": Finding(
+        [Run("configs/study2/gradient_modes.yaml", STUDY_2)],
+        ["final_loss.valid", "cost_memory_activations", "cost_memory_peak"],
+        "48 minutes beside other work",
+        elements=["gradient_adjoint_error.last", "reversible_defect.last", "reversible_error.last"],
+    ),
 }
 
 FLOW_ARMS = {
@@ -76,6 +94,31 @@ REGULARISERS = {
     "spectral_norm": ("largest log stretch of a step", f"lyapunov_local_stretch.last.{FLOW_STEPS}"),
 }
 WEIGHTS = ("0.001", "0.01", "0.1")
+METHODS = {"euler": ("Euler", 1), "midpoint": ("midpoint", 2), "rk4": ("RK4", 4)}  # evaluations of a step
+STEPS = (1, 2, 4, 8, 16)
+SIX, FOUR = "family=standard,n_layers=6", "family=standard,n_layers=4"
+
+
+def _solved(method: str, steps: int) -> str:
+    return f"family=hybrid_ode,steps={steps},method={method}"
+
+
+SOLVED_ROWS = [
+    ([said, str(m), str(m * each)], {"arm": _solved(method, m)})
+    for method, (said, each) in METHODS.items() for m in STEPS
+] + [(["six blocks", "", ""], {"arm": SIX}), (["four blocks", "", ""], {"arm": FOUR})]  # fmt: skip
+EQUAL_COST = (("midpoint", 2, 4), ("rk4", 1, 4), ("midpoint", 8, 16), ("rk4", 4, 16))  # its m, Euler's
+MODES = {
+    "plain": "Euler", "checkpoint": "Euler, two states kept", "adjoint": "Euler", "heun": "reversible Heun, `plain`",
+    "reversible": "reversible Heun",
+}  # fmt: skip
+MODE_QUESTIONS = [
+    ("Does `checkpoint` lose anything?", "checkpoint", "plain"),
+    ("Does `adjoint`, whose gradient is approximate?", "adjoint", "plain"),
+    ("Does `reversible`, against the same method?", "reversible", "heun"),
+    ("Is reversible Heun, `plain`, better than Euler?", "heun", "plain"),
+]
+SHORTENED = {"m2_k8": (2, 8), "m4_k8": (4, 8), "m4_k2": (4, 2), "m8_k2": (8, 2)}  # m steps for k of 24 layers
 
 
 REGULARISER_QUESTIONS = [
@@ -155,5 +198,57 @@ TABLES: dict[str, Table] = {
     ),
     "regularisers/targets": SeedTable(
         "regularisers", REGULARISER_QUESTIONS, {"value": {}}, ("what it names", "difference")
+    ),
+    "solver_steps/arms": ArmTable(
+        "solver_steps",
+        ["method", "m", "evaluations"],
+        SOLVED_ROWS,
+        [
+            Column("loss", "final_loss.valid"),
+            Column("less 4 Euler steps", "final_loss.valid", "difference", 4, _solved("euler", 4)),
+            Column("less six blocks", "final_loss.valid", "difference", 4, SIX),
+            Column("less four blocks", "final_loss.valid", "difference", 4, FOUR),
+            Column("operations a token", "cost_flops_token", "count"),
+            Column("m Euler steps from the solution", "solver_divergence_displacement.last.euler_m", "interval"),
+        ],
+    ),
+    "solver_steps/questions": QuestionTable(
+        "solver_steps",
+        [(f"Are {more} Euler steps better than {less}?", _solved("euler", more), _solved("euler", less),
+          "final_loss.valid") for less, more in (*zip(STEPS, STEPS[1:], strict=False), (1, 16))]
+        + [(f"Is {METHODS[method][0]} better than Euler, at {euler} evaluations?", _solved(method, m),
+            _solved("euler", euler), "final_loss.valid") for method, m, euler in EQUAL_COST]
+        + [(f"Is a flow better than nothing in its place? Euler, m = {m}", _solved("euler", m), FOUR,
+            "final_loss.valid") for m in STEPS],
+    ),
+    "gradient_modes/arms": ArmTable(
+        "gradient_modes",
+        ["arm", "method", "m"],
+        [([f"`{mode}{m}`", said, m], {"arm": f"{mode}{m}"}) for m in ("4", "16") for mode, said in MODES.items()],
+        [
+            Column("loss", "final_loss.valid"),
+            Column("bytes kept, as counted", "cost_memory_activations", "count"),
+            Column("error of the adjoint", "gradient_adjoint_error.last", "interval", 3),
+            Column("reversible: defect", "reversible_defect.last", "interval", 6),
+            Column("error of undoing", "reversible_error.last", "interval", 9),
+        ],
+    ),
+    "gradient_modes/questions": QuestionTable(
+        "gradient_modes",
+        [(f"{question} m = {m}", f"{arm}{m}", f"{less}{m}", "final_loss.valid")
+         for question, arm, less in MODE_QUESTIONS for m in (4, 16)],
+        7,
+    ),
+    "overhead_law/arms": ArmTable(
+        "overhead_law",
+        ["arm", "m/k", "(L − k + m)/L"],
+        [(["`blocks24`", "", "1"], {"arm": "blocks24"})]
+        + [([f"`{arm}`", f"{m / k:g}", f"{(24 - k + m) / 24:.3f}"], {"arm": arm}) for arm, (m, k) in SHORTENED.items()],
+        [
+            Column("operations a token", "cost_flops_token", "count"),
+            Column("seconds a step", "cost_step_time_p50", "sd", 3),
+            Column("loss", "final_loss.valid"),
+            Column("less `blocks24`", "final_loss.valid", "difference", 4, "blocks24"),
+        ],
     ),
 }
