@@ -41,7 +41,7 @@ set(top_core/config "schema: schema" "resolve: cell_config identity match preset
 set(top_core/data "tokenizers: corpus dataset dataset_card kept_text split_warnings token_cache token_file")
 set(top_core/train "optimizer: cell_optimizer gradient_buckets train_options trainer")
 set(top_models "options: layer_parameters recomputation" "blocks: family" "routing: cost_model"
-    "families: calibration cell_language_model closed_form continuous_model control_objective control_secant gradient_check model model_factory probed_model routing_probe wide_model")
+    "families: calibration cell_language_model closed_form continuous_model control_objective control_secant depth_norms gradient_check model model_factory probed_model routing_probe wide_model")
 set(top_distributed "cuda: device_plugin")
 set(top_storage "columns: plan_file plan_union"
     "cells: former_values leftovers plan_repair plan_sequence run_leftovers store")

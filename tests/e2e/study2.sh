@@ -41,6 +41,16 @@ says err "are of a flow, which blocks6,s0 has not"
 expect 2 "$depthgrid" eval hybrid,s0 flow --solver-method rk5
 says err "expected one of euler midpoint"
 
+# What an approximate gradient is worth, and what a term of the loss is, are among the results.
+expect 0 "$depthgrid" run "$sources/configs/study2/gradient_modes.yaml" "${small[@]}" --only 'tag = adjoint4' --store adjoint -q
+expect 0 "$depthgrid" results adjoint --json
+check '[0 < c["metrics"]["gradient_adjoint_error"] < 0.5 for c in j["cells"] if c["status"] == "completed"] == [True, True]'
+expect 2 "$depthgrid" check forward --family hybrid_ode --solver-steps 8
+says err "set \`model.solver.steps\` with --set"
+expect 0 "$depthgrid" check gradcheck --family hybrid_ode --set model.gradient.mode=checkpoint --set regularisers.energy=0.1 \
+  --set regularisers.log_norm=0.1 --set regularisers.iterations=2
+check 'j["pass"] and "directions of regularisers" in j["results"][0]["held"]'
+
 # A control signal steers generation; none, and zeros where the map has no bias, are the same.
 cat >steered.yaml <<'YAML'
 model: {family: hybrid_ode, d_model: 16, n_layers: 3, n_heads: 1, positions: rope, control: {dim: 2}}
