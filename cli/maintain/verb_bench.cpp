@@ -59,7 +59,8 @@ int bench_verb(const Arguments& arguments) {
       .text("family", "NAME", "model.family (default: time_indexed)")
       .number("cells", 1, "cells fused in one step")
       .number("parameters", 1000000, "optimiser: parameters of each cell")
-      .number("steps", 50, "timed, after the warm-up (forward: repetitions, default 100; decode: tokens)")
+      .number("steps", 50,
+              "timed, after the warm-up (forward: repetitions, default 100; decode: tokens)")
       .text("store", "DIR", "decode: the store of --cell")
       .text("cell", "CELL", "decode: a trained cell whose layers skip tokens, on its own text")
       .text("only", "TEXT", "kernels: those whose name contains it")
