@@ -11,7 +11,9 @@ FLOW_STEPS = "[3-6]"  # of the depth: four steps in place of two of six layers
 FINDINGS = {
     "gradient_flow": Finding(
         [Run("configs/study2/gradient_flow.yaml", (*STUDY_2, "seeds=3"))],
-        ["final_loss.valid", "flow_bypass_cost"],
+        ["final_loss.valid", "flow_bypass_cost", "train_grad_norm"],
+        elements=["gradient_vanish_count.last.*", "gradient_explode_count.last.*", "gradient_clip_count.last",
+                  "alpha.1", "alpha.250", "alpha.500"],
     ),
     "replaced_layers": Finding(
         [Run("configs/study2/replaced_layers.yaml", STUDY_2)],
@@ -31,11 +33,12 @@ FINDINGS = {
         elements=["lyapunov_local_stretch.last.*", "lyapunov_log_norm.last.*"],
     ),
     "solver_invariance": Finding(
-        [Run("configs/study2/solver_invariance.yaml",
-             ("model.d_model=64", "train.batch_size=8", "eval.final_windows=256"))],
+        [Run("configs/study2/solver_invariance.yaml", STUDY_2)],
         ["final_loss.valid"],
-        elements=["solver_divergence_displacement.last.*", "solver_observed_order.last.*", "solver_continuous.last",
-                  "solver_control_divergence.last.*", "solver_control_order.last.*"],
+        "seven minutes beside other work",
+        elements=["solver_divergence_state.last.*", "solver_divergence_displacement.last.*", "solver_continuous.last",
+                  "solver_observed_order.last.*", "solver_invariant.last", "solver_control_divergence.last.*",
+                  "solver_control_order.last.*", "alpha.50", "alpha.500"],
     ),
     "solver_steps": Finding(
         [Run("configs/study2/solver_steps.yaml", STUDY_2)],
@@ -126,7 +129,27 @@ REGULARISER_QUESTIONS = [
     for name, (what, metric) in REGULARISERS.items() for weight in WEIGHTS
 ]  # fmt: skip
 
+INVARIANCE = {
+    "attention": "attention and MLP, α from 0.1, on text", "strong": "the same, α fixed at 3",
+    "too_strong": "the same, α fixed at 20", "mlp": "MLP alone, on text",
+    "mlp_uniform": "MLP alone, 50 steps on independent tokens, V = 33,278",
+}  # fmt: skip
+
 TABLES: dict[str, Table] = {
+    "solver_invariance/arms": ArmTable(
+        "solver_invariance",
+        ["arm", "field"],
+        [([f"`{arm}`", said], {"arm": arm}) for arm, said in INVARIANCE.items()],
+        [
+            Column("four steps, of the state", "solver_divergence_state.last.euler_m", "interval", 5),
+            Column("of the displacement", "solver_divergence_displacement.last.euler_m", "interval", 4),
+            Column("eight steps", "solver_divergence_displacement.last.euler_2m", "interval", 4),
+            Column("RK4, five steps", "solver_divergence_displacement.last.rk4", "interval", 6),
+            Column("its order", "solver_observed_order.last.rk4", "interval", 2),
+            Column("independent layers: RK4", "solver_control_divergence.last.rk4", "interval", 2),
+            Column("its order", "solver_control_order.last.rk4", "interval", 2),
+        ],
+    ),
     "gradient_flow/arms": ArmTable(
         "gradient_flow",
         ["arm", "what it is"],
