@@ -74,6 +74,7 @@ CASES["ssm"] = f"model: {{family: time_indexed, mixer: ssm, {SIZE}}}\n"
 CASE_OF = {"probes.gates": "time_indexed", "probes.routing": "tdt", "probes.ssm": "ssm", "probes.solver": "hybrid_ode"}
 EVERYWHERE = ("train.", "eval.", "checkpoint.", "packing.", "resources.threads", "resources.allow_inexact", "data.path",
               "data.cache", "probes.set.", "probes.trajectory.schedule", "probes.gradients.schedule", "probes.lyapunov.schedule",
+              "probes.gradients.norms",
               "audit.overfit_batch")
 NEEDS = {  # settings under which a leaf is read
     "probes.trajectory": ["probes.trajectory.state_sequences=2"],
