@@ -19,7 +19,7 @@ struct JacobianNorms {
 };
 
 /// Of one solve. The first two by 30 steps of Lanczos, the third by 16 products J ε with the same
-/// signs for every cell: its relative standard error is about ½ √(2/(16 T C)) for one sequence.
+/// signs for every cell: its standard error is at most √2 ‖JᵀJ‖_F/4 for one sequence.
 /// @param field  composed of operations that autograd differentiates twice.
 /// @param x      (E, B, T, C) at its beginning. @param starts  (E, rows ≥ T, C): where the
 ///               directions of ‖J‖₂ and μ₂ are looked for first.

@@ -96,7 +96,7 @@ TEST(DepthNorms, TheSlopeInTheSignalIsThatOfDifferences) {
   EXPECT_EQ(control_slope(*small.built.model, small.tokens).abs().max().item<double>(), 0);
 }
 
-/// N 38 and its negative control: the secant has the slope's root mean square over draws.
+/// Over draws, the secant has the slope as its root mean square; of a map with a bias too.
 TEST(DepthNorms, TheSecantsOfTheRegulariserHaveThisSlope) {
   for (const bool bias : {false, true}) {
     ModelOptions o = small_options("hybrid_ode", 1);
