@@ -46,7 +46,7 @@ Objective::Losses CellLanguageModel::losses(const Batch& batch) {
                                .control = on_device(model_.options(), batch.control),
                                .execution = training_execution,
                                .losses = &out.parts,
-                               .directions = directions};
+                               .directions = directions_};
   const at::Tensor states = model_.states(rows.inputs, context);
   out.loss = batch.answers.place.defined()
                  ? answered(states, batch.answers).sum(1)
@@ -67,6 +67,15 @@ Objective::Losses CellLanguageModel::losses(const Batch& batch) {
   }
   out.parts.resize(loss_parts().size());
   return out;
+}
+
+std::shared_ptr<const DirectionRecord> CellLanguageModel::hold_directions(const Batch& batch) {
+  if (model_.options().regularisers.directed().empty()) return nullptr;
+  const at::NoGradGuard no_grad;
+  directions_ = std::make_shared<DirectionRecord>();
+  losses(batch);
+  directions_->held = true;
+  return directions_;
 }
 
 std::vector<std::string_view> CellLanguageModel::loss_parts() const {

@@ -39,8 +39,10 @@ class CellLanguageModel final : public LanguageModel {
   /// The same in training, for checks that force masks; none: as the family trains.
   std::optional<Execution> training_execution;
 
-  /// Where regularisers are taken in training, for checks that hold it; null: each pass for itself.
-  std::shared_ptr<DirectionRecord> directions;
+  /// Holds the directions in which regularisers take the field's Jacobian in training at those of
+  /// this batch, for checks that change parameters.
+  /// @return them; null for a model without such regularisers.
+  std::shared_ptr<const DirectionRecord> hold_directions(const Batch& batch);
 
   /// Tokens executed in evaluation since the last reset; unused by families without such layers.
   ExecutedCount executed;
@@ -49,6 +51,8 @@ class CellLanguageModel final : public LanguageModel {
   /// Of the states of whole rows, (E, B) nats.
   at::Tensor answered(const at::Tensor& states, const Answers& answers) const;
   void count(const RoutingRecord& record, const at::Tensor& tokens);
+
+  std::shared_ptr<DirectionRecord> directions_;  // held; null: each pass finds its own
 
   const Model& model_;
   std::vector<std::uint64_t> seeds_;

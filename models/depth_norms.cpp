@@ -35,14 +35,27 @@ at::Tensor mean_over_sequences(const at::Tensor& x) {
   return x.detach().to(at::kDouble).mean(1).cpu();
 }
 
+/// ‖J‖²_F by the size of the state, from products with random signs. @return (E, B)
+at::Tensor mean_square_of_products(const TangentMap& j, const at::Tensor& x, std::int64_t step) {
+  at::Tensor square = at::zeros({x.size(0), x.size(1)}, x.options().requires_grad(false));
+  for (std::int64_t k = 0; k < kDraws; ++k) {
+    const DrawPoint point{stream_id("probes/gradients/jacobian"), step * kDraws + k, 0};
+    const at::Tensor moved = j.forward(shared_normal(x.sizes(), x, point).sign());
+    square += inner_product(moved, moved) / static_cast<double>(kDraws);
+  }
+  return square / static_cast<double>(x.size(2) * x.size(3));
+}
+
 }  // namespace
 
 JacobianNorms jacobian_norms(const Stepper& method, const VectorField& field, const DepthGrid& grid,
-                             const at::Tensor& x, const Control& u, const at::Tensor& starts) {
+                             const at::Tensor& x, const Control& u, const at::Tensor& starts,
+                             JacobianNormChoice wanted) {
   JacobianNorms out;
-  out.spectral = at::zeros({x.size(0)}, at::kDouble);
-  out.log = at::zeros_like(out.spectral);
-  out.frobenius = at::zeros_like(out.spectral);
+  const at::Tensor zero = at::zeros({x.size(0)}, at::kDouble);
+  if (wanted.spectral) out.spectral = zero.clone();
+  if (wanted.log) out.log = zero.clone();
+  if (wanted.frobenius) out.frobenius = zero.clone();
   DepthState state{x.detach()};
   const at::Tensor from = starts.detach().narrow(1, 0, x.size(2)).unsqueeze(1).to(x.scalar_type());
   at::Tensor right = from.expand(x.sizes()), growing = right;
@@ -51,31 +64,29 @@ JacobianNorms jacobian_norms(const Stepper& method, const VectorField& field, co
     const at::AutoGradMode enabled(true);
     const at::Tensor here = field.enter(state.x, at, u).detach().requires_grad_(true);
     const TangentMap j(here, field.evaluate(here, at, u).dx);
-    right = dominant_direction([&](const at::Tensor& v) { return j.transposed(j.forward(v)); },
-                               right, kLanczosSteps);
-    growing = dominant_direction(
-        [&](const at::Tensor& v) { return (j.forward(v) + j.transposed(v)) / 2; }, growing,
-        kLanczosSteps);
-    const at::Tensor image = j.forward(right);
-    at::Tensor square = at::zeros({x.size(0), x.size(1)}, x.options().requires_grad(false));
-    for (std::int64_t k = 0; k < kDraws; ++k) {
-      const at::Tensor moved = j.forward(
-          shared_normal(x.sizes(), x, {stream_id("probes/gradients/jacobian"), i * kDraws + k, 0})
-              .sign());
-      square += inner_product(moved, moved) / static_cast<double>(kDraws);
-    }
     const at::Tensor h = at.h.detach().to(at::kCPU, at::kDouble);
-    const auto size = static_cast<double>(x.size(2) * x.size(3));
-    out.spectral += h * mean_over_sequences(inner_product(image, image).sqrt());
-    out.log += h * mean_over_sequences(inner_product(growing, j.forward(growing)));
-    out.frobenius += h * mean_over_sequences(square / size);
+    if (wanted.spectral) {
+      right = dominant_direction([&](const at::Tensor& v) { return j.transposed(j.forward(v)); },
+                                 right, kLanczosSteps);
+      const at::Tensor image = j.forward(right);
+      out.spectral += h * mean_over_sequences(inner_product(image, image).sqrt());
+    }
+    if (wanted.log) {
+      growing = dominant_direction(
+          [&](const at::Tensor& v) { return (j.forward(v) + j.transposed(v)) / 2; }, growing,
+          kLanczosSteps);
+      out.log += h * mean_over_sequences(inner_product(growing, j.forward(growing)));
+    }
+    if (wanted.frobenius)
+      out.frobenius += h * mean_over_sequences(mean_square_of_products(j, x, i));
     const at::NoGradGuard no_grad;
     state = method.step(field, grid, i, state, u).after;
   }
   return out;
 }
 
-JacobianNorms jacobian_norms(const Model& model, const at::Tensor& tokens) {
+JacobianNorms jacobian_norms(const Model& model, const at::Tensor& tokens,
+                             JacobianNormChoice wanted) {
   const ForwardContext context{.composed = true};
   const std::vector<DepthSegment> depth = model.segments(context);
   const Control& u = model.control({});
@@ -87,7 +98,7 @@ JacobianNorms jacobian_norms(const Model& model, const at::Tensor& tokens) {
           trained ? model.directions().front()
                   : shared_normal({x.size(0), x.size(2), x.size(3)}, x,
                                   {stream_id("probes/gradients/direction"), 0, 0});
-      return jacobian_norms(*s.method->stepper(), *s.field, s.grid, x, u, starts);
+      return jacobian_norms(*s.method->stepper(), *s.field, s.grid, x, u, starts, wanted);
     }
     const at::NoGradGuard no_grad;
     x = s.method->solve(*s.field, s.grid, x, u);

@@ -178,7 +178,8 @@ ProbedModel::RegularisedNorms ProbedModel::regularised_norms(std::int64_t first,
     out.log_estimate = trained.log;
   }
   if (!o.directed().empty() || (all && has_field())) {
-    const JacobianNorms norms = jacobian_norms(model_, tokens);
+    const JacobianNorms norms = jacobian_norms(
+        model_, tokens, {all || has_spectral_norm(), all || has_log_norm(), /*frobenius=*/all});
     out.spectral = norms.spectral;
     out.log = norms.log;
     out.frobenius = norms.frobenius;

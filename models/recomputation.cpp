@@ -83,6 +83,12 @@ double following(const RegulariserOptions& r) {
   return 1 + kinds * 2 * static_cast<double>(r.iterations + 1);
 }
 
+/// Passes of a secant in the control signal: the moved one and, where the map of the signal has a
+/// bias and text has no signal, that of u = 0.
+int secant_passes(const ModelOptions& o) {
+  return o.control.bias && !o.control.trained() ? 2 : 1;
+}
+
 /// Steps of the part of the depth that is regularised.
 std::int64_t regularised_steps(const ModelOptions& o) {
   return o.flow.replaced() > 0 ? o.solver.steps : o.depth_steps();
@@ -101,7 +107,7 @@ double kept_by_regularisers(const RegulariserOptions& r) {
 Regularisation regularisation(const ModelOptions& o) {
   const RegulariserOptions& r = o.regularisers;
   Regularisation out;
-  if (r.has(Regulariser::ControlSmoothness)) out.passes = 3;
+  if (r.has(Regulariser::ControlSmoothness)) out.passes = 3.0 * secant_passes(o);
   double step = following(r);
   if (r.has(Regulariser::Acceleration)) step += 3;
   if (r.has(Regulariser::JacobianFrobenius)) step += 3;
@@ -142,8 +148,8 @@ KeptActivations kept_activations(const ModelOptions& o) {
   }
   (of_field ? out.evaluations : out.layers) += most;
   if (o.regularisers.has(Regulariser::ControlSmoothness)) {
-    out.layers *= 2;
-    out.evaluations *= 2;
+    out.layers *= 1 + secant_passes(o);
+    out.evaluations *= 1 + secant_passes(o);
   }
   return out;
 }

@@ -238,6 +238,21 @@ TEST(CostModel, TrainingCostsWhatItComputes) {
   EXPECT_DOUBLE_EQ(training(skipping("mod")), 3 * (kPlain + 2 * (gate + predictor)));
 }
 
+TEST(CostModel, ASecantWithABiasTakesAPassMore) {
+  const auto training = [](bool smooth, bool bias, double u) {
+    ModelOptions o = small_options("hybrid_ode", 1);
+    with_control(o, 3);
+    o.control.bias = bias;
+    o.control.constant = {{u, 0, 0}};
+    if (smooth) with_regularisers(o, {Regulariser::ControlSmoothness});
+    return training_flops_per_token(o, 2, 9, 0);
+  };
+  const double pass = training(true, false, 0) - training(false, false, 0);
+  EXPECT_GT(pass, training(false, false, 0) / 2);
+  EXPECT_DOUBLE_EQ(training(true, true, 0) - training(false, true, 0), 2 * pass);
+  EXPECT_DOUBLE_EQ(training(true, true, 1) - training(false, true, 1), pass) << "u is given";
+}
+
 TEST(CostModel, ATiedBlockUnrollsToSeparateOnes) {
   ModelOptions tied = small_options("hybrid_ode");
   tied.flow.field = FieldKind::Block;  // two layers and one block, three times

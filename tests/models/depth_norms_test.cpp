@@ -9,6 +9,7 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/equal.h>
 #include <ATen/ops/linalg_eigvalsh.h>
 #include <ATen/ops/linalg_svd.h>
 #include <ATen/ops/matmul.h>
@@ -54,6 +55,11 @@ TEST(DepthNorms, OfALinearFieldAreThoseOfItsMatrix) {
   const at::Tensor symmetric = (a + a.transpose(-1, -2)) / 2;
   EXPECT_LT(off(found.spectral, std::get<1>(at::linalg_svd(a)).select(-1, 0)), 1e-9);
   EXPECT_LT(off(found.log, at::linalg_eigvalsh(symmetric).select(-1, kWidth - 1)), 1e-9);
+  const auto alone = jacobian_norms(stepper("euler"), Matrix(a), flow_grid(kCells, 3, at::kDouble),
+                                    x, {}, random({kCells, kTokens, kWidth}, 3),
+                                    {.spectral = false, .log = true, .frobenius = false});
+  EXPECT_TRUE(at::equal(alone.log, found.log));
+  EXPECT_FALSE(alone.spectral.defined() || alone.frobenius.defined());
   // 3 steps, 3 sequences and 16 draws of 30 numbers: about 2 % of standard error.
   EXPECT_LT(off(found.frobenius, a.square().sum({1, 2}) / kWidth), 0.1);
 }

@@ -209,12 +209,11 @@ struct RegularisedModel {
 
   /// Largest deviations from central differences along random directions, by term.
   std::vector<double> off_by() {
-    language.directions = std::make_shared<DirectionRecord>();
+    language.hold_directions({windows, 3});
     std::vector<at::Tensor> gradients;
     for (std::size_t i = 0; i < built.options.regularisers.terms.size(); ++i) {
       built.arena->zero_gradients();
       part(i).backward();
-      language.directions->held = true;
       gradients.push_back(built.arena->gradients().clone());
     }
     const at::NoGradGuard no_grad;
@@ -296,7 +295,7 @@ TEST(Regularisers, DirectionsAreAveragedForTheNextBatch) {
   CellLanguageModel language(*built.model, built.seeds);
   const at::Tensor windows = at::randint(0, o.vocabulary, {2, 4, 7},
                                          at::make_generator<at::CPUGeneratorImpl>(5), at::kLong);
-  language.directions = std::make_shared<DirectionRecord>();
+  const auto held = language.hold_directions({windows, 1});
   const Objective::Losses losses = language.losses({windows, 1});
   ASSERT_EQ(losses.parts.size(), 1u);
   EXPECT_EQ(language.loss_parts(), (std::vector<std::string_view>{"spectral_norm"}));
@@ -304,7 +303,7 @@ TEST(Regularisers, DirectionsAreAveragedForTheNextBatch) {
   const std::string name = "regularisers.spectral_norm.direction";
   const at::Tensor seen = slot_view(built.arena->gradients(), built.arena->layout().find(name));
   const at::Tensor start = built.parameter(name).narrow(1, 0, 6);
-  const at::Tensor first = language.directions->of_step.at(0).at(0);  // (E, B, T, C)
+  const at::Tensor first = held->of_step.at(0).at(0);  // (E, B, T, C)
   const at::Tensor sign =
       ((first * start.unsqueeze(1)).sum({2, 3}, true).ge(0).to(at::kFloat) * 2 - 1);
   EXPECT_LT((seen.narrow(1, 0, 6) - (first * sign).mean(1)).abs().max().item<double>(), 1e-6);

@@ -40,13 +40,7 @@ class LossTerms {
         held_(model.model(), model.seeds()),
         language_(&model.language()) {
     const ModelOptions& o = model.options();
-    if (!o.regularisers.directed().empty()) {
-      const at::NoGradGuard no_grad;
-      held_.directions = std::make_shared<DirectionRecord>();
-      held_.losses(batch);
-      held_.directions->held = true;
-      language_ = &held_;
-    }
+    if (held_.hold_directions(batch)) language_ = &held_;
     if (o.routing.layers.empty()) return;
     const at::Tensor inputs = batch.windows.narrow(2, 0, batch.windows.size(2) - 1);
     auto record = std::make_shared<RoutingRecord>();

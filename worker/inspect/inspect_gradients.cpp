@@ -37,18 +37,6 @@ std::optional<Execution> held_execution(const CheckModel& m, const at::Tensor& t
                    .held = record};
 }
 
-/// Where regularisers take the field's Jacobian, to be held while parameters change; null without.
-std::shared_ptr<DirectionRecord> held_directions(const CheckModel& m, CellLanguageModel& language,
-                                                 const at::Tensor& windows) {
-  if (m.model.options().regularisers.directed().empty()) return nullptr;
-  const at::NoGradGuard no_grad;
-  const auto record = std::make_shared<DirectionRecord>();
-  language.directions = record;
-  language.losses({windows, 1});
-  record->held = true;
-  return record;
-}
-
 /// The training loss per token: the language model's first, then the family's weighted terms.
 LossUnderCheck training_loss(const CheckModel& m, CellLanguageModel& language,
                              const at::Tensor& windows) {
@@ -123,7 +111,7 @@ CheckReport inspect_gradients(CheckSubject& subject, const CheckCase& c) {
   const at::Tensor inputs = windows.narrow(2, 0, windows.size(2) - 1);
   CellLanguageModel language(wide.model, wide.seeds);
   language.training_execution = held_execution(wide, inputs);
-  language.directions = held_directions(wide, language, windows);
+  const bool directed = language.hold_directions({windows, 1}) != nullptr;
   const std::vector<GroupGradients> rows =
       gradient_report(wide.arena, training_loss(wide, language, windows), c.samples, seed);
 
@@ -161,7 +149,7 @@ CheckReport inspect_gradients(CheckSubject& subject, const CheckCase& c) {
   }
   std::vector<std::string> held;
   if (!options.routing.layers.empty()) held = {"masks", "values behind stop-gradients"};
-  if (language.directions) held.emplace_back("directions of regularisers");
+  if (directed) held.emplace_back("directions of regularisers");
   CheckReport out;
   out.add("cell", subject.alias())
       .add("family", options.family)
