@@ -181,10 +181,11 @@ struct ModelOptions {
     return timed() && solver.steps > 0 ? solver.steps : layers;
   }
   /// The whole depth is solved otherwise than by one step of Euler for each layer.
-  bool solved() const {
-    return timed() &&
-           (solver.method->composed() || depth_steps() != layers ||
-            gradient.mode == GradientMode::Adjoint || regularisers.has(Regulariser::Acceleration));
+  bool solved() const { return timed() && (between_nodes() || depth_steps() != layers); }
+  /// Then something evaluates the field where no step begins.
+  bool between_nodes() const {
+    return solver.method->composed() || gradient.mode == GradientMode::Adjoint ||
+           regularisers.has(Regulariser::Acceleration);
   }
   /// Evaluations of ordinary blocks per pass, those of layers that no flow replaces.
   std::int64_t block_evaluations() const {

@@ -41,6 +41,7 @@ bool may_differ(const Leaf& leaf) {
 /// Whether anything in the pass reads a leaf whose condition holds.
 bool acts(const Leaf& leaf, const ModelOptions& o) {
   if (leaf.path.starts_with("model.residual.")) return o.flow.replaced() < o.layers;
+  if (leaf.path == "model.time.nodes") return !o.between_nodes();     // which needs left ones
   if (leaf.path == "model.rope_base") return o.width / o.heads >= 4;  // the first angle has no base
   if (leaf.path == "model.time_features.t_scale" || leaf.path == "model.time_features.base") {
     return std::ranges::find(o.time.constant, false) != o.time.constant.end() ||
