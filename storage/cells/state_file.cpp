@@ -38,11 +38,13 @@ fs::path state_file(const fs::path& cell_dir, std::int64_t step, int number) {
   return cell_dir / fmt::format("{}{:08}{}.h5", kStem, step, more);
 }
 
-/// Digest of what is kept: type, tokens, channels.
+/// Digest of what is kept: type, tokens, channels, and the signal where one was given.
 std::string selection_of(const StateFileInput& in) {
-  return hex(sha256(fmt::format("{} {} {} [{}] [{}]", in.half ? "f2" : "f4", in.sequences,
-                                in.edge_times.size(), fmt::join(in.channels, " "),
-                                fmt::join(in.token_ids, " "))));
+  std::string text =
+      fmt::format("{} {} {} [{}] [{}]", in.half ? "f2" : "f4", in.sequences, in.edge_times.size(),
+                  fmt::join(in.channels, " "), fmt::join(in.token_ids, " "));
+  if (!in.control.empty()) text += fmt::format(" [{}]", fmt::join(in.control, " "));
+  return hex(sha256(text));
 }
 
 /// The same of a file; nothing, and the file is quarantined, if it is damaged.
@@ -143,6 +145,9 @@ void write(TableWriter& writer, const StateFileInput& in, const std::string& sel
                      {"step", in.step},
                      {kSelection, selection},
                      {"code_version", std::string(code_version())}});
+  if (!in.control.empty()) {
+    writer.attributes({{"control", fmt::format("[{}]", fmt::join(in.control, ", "))}});
+  }
   for (const auto& [name, size] :
        {std::pair("depth_edge", edges), std::pair("sequence_sample", in.sequences),
         std::pair("token_position", tokens)}) {

@@ -22,12 +22,13 @@ struct StateFileInput {
   std::span<const std::int64_t> channels;   // (k) which ones they are
   std::span<const std::int32_t> token_ids;  // (n, T)
   std::span<const std::byte> states;        // (L + 1, n, T, k), little-endian
+  std::span<const double> control = {};     // signal under which, if not the cell's own
 };
 
 /// Builds and seals `states-<step>.h5` beside the cell's result: variables `state` (a chunk per
 /// depth), `state_token` and `depth_edge_time`, with their axes. The same contents give the same
-/// bytes. A file with the same tokens, channels and type is left as it is, whoever wrote it; for
-/// others of that step there are `states-<step>-2.h5`, …. What is damaged is quarantined.
+/// bytes. A file with the same tokens, channels, type and signal is left as it is, whoever wrote
+/// it; for others of that step there are `states-<step>-2.h5`, …. What is damaged is quarantined.
 /// @return its path. @throws Error if the numbers do not fit the axes, StorageError.
 std::filesystem::path publish_states(const std::filesystem::path& cell_dir,
                                      const StateFileInput& input, const Fs& disk = real_fs());

@@ -133,7 +133,8 @@ class CellProbing {
     CellMeasurements out;
     out.id = id;
     MeasurementRows rows([&](const StateRecord& record) {
-      out.states.push_back(store_states(store_.cell_path(id), id, record, store_.fs()));
+      out.states.push_back(
+          store_states(store_.cell_path(id), id, record, store_.fs(), command_.control));
     });
     std::optional<StoredCell> cell;
     std::string settings;

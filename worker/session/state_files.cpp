@@ -5,7 +5,8 @@
 namespace depthgrid {
 
 std::filesystem::path store_states(const std::filesystem::path& cell_dir, const CellId& cell,
-                                   const StateRecord& record, const Fs& disk) {
+                                   const StateRecord& record, const Fs& disk,
+                                   const std::vector<double>& control) {
   return publish_states(cell_dir,
                         {.cell = cell,
                          .step = record.step,
@@ -14,7 +15,8 @@ std::filesystem::path store_states(const std::filesystem::path& cell_dir, const 
                          .edge_times = record.edge_times,
                          .channels = record.channels,
                          .token_ids = record.token_ids,
-                         .states = record.states},
+                         .states = record.states,
+                         .control = control},
                         disk);
 }
 

@@ -44,7 +44,7 @@ constexpr Leaf kProbes[] = {
     read(flag("probes.trajectory.cka", "true", Observation,
               "similarity of depths by CKA, debiased; needs 1024 tokens"),
          kTrajectoryOn),
-    read(integer("probes.trajectory.state_sequences", 0, 16, "sequences", "0", Observation,
+    read(integer("probes.trajectory.state_sequences", 0, 4096, "sequences", "0", Observation,
                  "of the probe set, whose raw states are kept at each measurement"),
          kTrajectoryOn),
     read(or_null(

@@ -129,6 +129,21 @@ TEST(StateFile, OtherStatesOfTheStepHaveAFileOfTheirOwn) {
   EXPECT_EQ(publish_states(folder.path(), wide.input).filename(), "states-00000040-2.h5");
 }
 
+TEST(StateFile, StatesUnderAnotherSignalAreOthers) {
+  const TemporaryFolder folder;
+  Look look(3, 1, 8, 4, true);
+  const std::vector<double> up = {1, 0}, down = {-1, 0.5};
+  EXPECT_EQ(publish_states(folder.path(), look.input).filename(), "states-00000040.h5");
+  look.input.control = up;
+  EXPECT_EQ(publish_states(folder.path(), look.input).filename(), "states-00000040-2.h5");
+  look.input.control = down;
+  const fs::path file = publish_states(folder.path(), look.input);
+  EXPECT_EQ(file.filename(), "states-00000040-3.h5");
+  EXPECT_NE(h5dump("-a control " + file.string()).find("[-1, 0.5]"), std::string::npos);
+  look.input.control = up;
+  EXPECT_EQ(publish_states(folder.path(), look.input).filename(), "states-00000040-2.h5");
+}
+
 TEST(StateFile, WhatIsDamagedIsQuarantinedAndWrittenAgain) {
   const TemporaryFolder folder;
   const Look look(3, 1, 8, 4, true);
