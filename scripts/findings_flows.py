@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from findings_kinds import ArmTable, Column, Finding, QuestionTable, Run, SeedTable, Table
 
+STUDY_1 = ("model.d_model=64", "train.steps=500", "eval.every=250", "eval.final_windows=256")
 STUDY_2 = ("data.tokenizer=char256", "data.join=as_is", "model.d_model=64", "train.batch_size=8", "eval.every=250",
            "eval.final_windows=256")  # fmt: skip
 FLOW_STEPS = "[3-6]"  # of the depth: four steps in place of two of six layers
@@ -20,12 +21,14 @@ FINDINGS = {
         ["final_loss.valid", "flow_bypass_cost"],
     ),
     "regularisers": Finding(
-        [Run("configs/study2/regularisers.yaml", (*STUDY_2, "train.steps=300"),
-             "regularisers.log_norm = 0 and regularisers.control_smoothness = 0")],
-        ["final_loss.valid"],
-        elements=[f"trajectory_velocity.last.{FLOW_STEPS}.all",
-                  f"lyapunov_local_stretch.last.{FLOW_STEPS}", f"lyapunov_log_norm.last.{FLOW_STEPS}",
-                  "regulariser_spectral_norm.last", "regulariser_spectral_norm_converged.last"],
+        [Run("configs/study2/regularisers.yaml", (*STUDY_2, "train.steps=300"))],
+        ["final_loss.valid", "train_loss_*"],
+        "50 minutes beside other work",
+        elements=[f"trajectory_velocity.last.{FLOW_STEPS}.all", "trajectory_displacement.last.6.all",
+                  "trajectory_acceleration.last.[4-6].all", f"lyapunov_local_stretch.last.{FLOW_STEPS}",
+                  "regulariser_jacobian_frobenius.last", "regulariser_spectral_norm.last",
+                  "regulariser_spectral_norm_converged.last", "regulariser_log_norm.last",
+                  "regulariser_log_norm_converged.last", "regulariser_control_slope.last"],
     ),
     "alpha": Finding(
         [Run("configs/study2/alpha.yaml", STUDY_2)],
@@ -57,6 +60,19 @@ FINDINGS = {
         ["final_loss.valid", "cost_memory_activations", "cost_memory_peak"],
         "48 minutes beside other work",
         elements=["gradient_adjoint_error.last", "reversible_defect.last", "reversible_error.last"],
+    ),
+    "field_time_indexed": Finding(
+        [Run("configs/study2/field_time_indexed.yaml", STUDY_1)],
+        ["final_loss.valid", "flow_bypass_cost", "cost_flops_token"],
+        "17 minutes beside other work",
+        elements=["alpha.500", "solver_divergence_displacement.last.euler_m", "solver_observed_order.last.rk4",
+                  "solver_continuous.last", "solver_invariant.last"],
+    ),
+    "solved": Finding(
+        [Run("configs/study1/solved.yaml", (*STUDY_1, "seeds=3"))],
+        ["final_loss.valid", "cost_flops_token"],
+        elements=["solver_divergence_displacement.last.*", "solver_observed_order.last.rk4", "solver_continuous.last",
+                  "solver_invariant.last"],
     ),
 }
 
@@ -93,8 +109,11 @@ ALPHA_ROWS = [
 REGULARISERS = {
     "energy": ("speed of the flow", f"trajectory_velocity.last.{FLOW_STEPS}.all"),
     "kinetic": ("speed of the flow", f"trajectory_velocity.last.{FLOW_STEPS}.all"),
-    "jacobian_frobenius": ("largest log stretch of a step", f"lyapunov_local_stretch.last.{FLOW_STEPS}"),
-    "spectral_norm": ("largest log stretch of a step", f"lyapunov_local_stretch.last.{FLOW_STEPS}"),
+    "acceleration": ("acceleration in the flow", "trajectory_acceleration.last.[4-6].all"),
+    "jacobian_frobenius": ("Σ h ‖J‖²_F / C", "regulariser_jacobian_frobenius.last"),
+    "spectral_norm": ("Σ h ‖J‖₂", "regulariser_spectral_norm_converged.last"),
+    "log_norm": ("Σ h μ₂(J)", "regulariser_log_norm_converged.last"),
+    "control_smoothness": ("‖∂H/∂u‖_F", "regulariser_control_slope.last"),
 }
 WEIGHTS = ("0.001", "0.01", "0.1")
 METHODS = {"euler": ("Euler", 1), "midpoint": ("midpoint", 2), "rk4": ("RK4", 4)}  # evaluations of a step
@@ -135,7 +154,47 @@ INVARIANCE = {
     "mlp_uniform": "MLP alone, 50 steps on independent tokens, V = 33,278",
 }  # fmt: skip
 
+FIELDS = {
+    "layers": ("six layers that share the block", "6"), "m3": ("the block as a field", "3"),
+    "m6": ("the same", "6"), "m12": ("the same", "12"), "blocks6": ("six blocks", "6"),
+}  # fmt: skip
+METHODS_OF_LAYERS = {
+    "layers": ("a step of Euler for each layer", "6"), "euler3": ("Euler", "3"), "euler12": ("Euler", "12"),
+    "midpoint6": ("midpoint", "6"), "rk4_3": ("RK4", "3"), "rk4_6": ("RK4", "6"), "ab2_6": ("Adams–Bashforth 2", "6"),
+}  # fmt: skip
+
 TABLES: dict[str, Table] = {
+    "field_time_indexed/arms": ArmTable(
+        "field_time_indexed",
+        ["arm", "depth", "steps"],
+        [([f"`{arm}`", said, m], {"arm": arm}) for arm, (said, m) in FIELDS.items()],
+        [
+            Column("loss", "final_loss.valid"),
+            Column("less `layers`", "final_loss.valid", "difference", 4, "layers"),
+            Column("less `blocks6`", "final_loss.valid", "difference", 4, "blocks6"),
+            Column("operations a token", "cost_flops_token", "count"),
+            Column("parameters", "parameters", "count"),
+            Column("m Euler steps from the solution", "solver_divergence_displacement.last.euler_m", "interval"),
+        ],
+    ),
+    "field_time_indexed/questions": QuestionTable(
+        "field_time_indexed",
+        [(f"Are {more} steps better than {less}?", f"m{more}", f"m{less}", "final_loss.valid")
+         for less, more in ((3, 6), (6, 12))],
+    ),
+    "solved/arms": ArmTable(
+        "solved",
+        ["arm", "method", "steps"],
+        [([f"`{arm}`", said, m], {"arm": arm}) for arm, (said, m) in METHODS_OF_LAYERS.items()],
+        [
+            Column("loss", "final_loss.valid"),
+            Column("less `layers`", "final_loss.valid", "difference", 4, "layers"),
+            Column("operations a token", "cost_flops_token", "count"),
+            Column("its Euler steps from the solution", "solver_divergence_displacement.last.euler_m", "interval"),
+            Column("RK4 from it", "solver_divergence_displacement.last.rk4", "interval"),
+            Column("order of RK4", "solver_observed_order.last.rk4", "interval", 2),
+        ],
+    ),
     "solver_invariance/arms": ArmTable(
         "solver_invariance",
         ["arm", "field"],

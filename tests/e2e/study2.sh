@@ -74,6 +74,11 @@ displacement() {  # displacement OPTIONS...
 }
 [ "$(displacement --control 0,0)" = "$(displacement)" ] || fail "zeros move a trajectory"
 [ "$(displacement --control 300,-200)" != "$(displacement)" ] || fail "a signal moves no trajectory"
+# A rule that reads the states tells the sign of such a signal where it has entered, and guesses where it has not.
+expect 0 "$sources/.venv/bin/python" "$sources/scripts/signal_probe.py" "$PWD/steered" "$(cell steered)" \
+  --signal 300,-200 --sequences 256 --program "$depthgrid" --json
+check 'j["depths"][0]["displacement"]["share"] == j["depths"][0]["majority"] and j["depths"][0]["moved"] == 0'
+check 'j["depths"][-1]["displacement"]["low"] > 0.9 and j["depths"][-1]["state"]["tests"] == 128'
 expect 0 "$depthgrid" probe steered --probe trajectory --control 300,-200
 expect 0 "$depthgrid" pack steered
 "$sources/.venv/bin/python" -c 'import h5py; print(h5py.File("steered/sweep.h5")["look_settings"].asstr()[:].tolist())' >said
