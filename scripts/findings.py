@@ -26,6 +26,7 @@ import io
 import itertools
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 
@@ -49,8 +50,20 @@ def output(words: list[str]) -> str:
     return done.stdout
 
 
-def elements(file: pathlib.Path, finding: findings_kinds.Finding) -> Row:
-    """The elements of variables with further axes that are kept, as VARIABLE.LABEL.LABEL; of probes the last."""
+def elements(folder: pathlib.Path, finding: findings_kinds.Finding) -> Row:
+    """The elements of variables with further axes that are kept, as VARIABLE.LABEL.LABEL; of probes the first and the
+    last measurement. What `depthgrid probe` has measured goes before the run's own."""
+    found: Row = {}
+    for file in [folder / "result.h5", *sorted(folder.glob("probe-*.h5"))]:
+        found |= elements_in(file, finding)
+    for name, (above, below) in finding.ratios.items():
+        for element in fnmatch.filter(list(found), f"{above}.*"):
+            place = element.removeprefix(above)
+            found[name + place] = repr(float(found[element]) / float(found[below + place]))
+    return found
+
+
+def elements_in(file: pathlib.Path, finding: findings_kinds.Finding) -> Row:
     import h5py
 
     found: Row = {}
@@ -60,8 +73,8 @@ def elements(file: pathlib.Path, finding: findings_kinds.Finding) -> Row:
             values, labels = variable[0], []
             for place, axis in enumerate(variable.dims[i][0] for i in range(1, variable.ndim)):
                 if axis.name == "/probe_step":
-                    values = values.take([-1], place)
-                    labels.append(["last"])
+                    values = values.take([0, -1], place)
+                    labels.append(["first", "last"])
                     continue
                 text = axis[:].astype(str) if axis.dtype.kind in "iu" else axis.asstr()[:]
                 labels.append([finding.axes.get(label, label).replace(" ", "_") for label in text])
@@ -70,10 +83,6 @@ def elements(file: pathlib.Path, finding: findings_kinds.Finding) -> Row:
                 kept = any(fnmatch.fnmatchcase(element, pattern) for pattern in finding.elements)
                 if kept and number == number:
                     found[element] = repr(number)
-    for name, (above, below) in finding.ratios.items():
-        for element in fnmatch.filter(list(found), f"{above}.*"):
-            place = element.removeprefix(above)
-            found[name + place] = repr(float(found[element]) / float(found[below + place]))
     return found
 
 
@@ -100,7 +109,7 @@ def rows_of(program: str, run: findings_kinds.Run, finding: findings_kinds.Findi
     place = pathlib.Path(store or run.store or f"results/{name_of(run.config)}")
     for row in rows:
         if finding.elements:
-            row.update(elements(ROOT / place / "cells" / row["id"][:2] / row["id"] / "result.h5", finding))
+            row.update(elements(ROOT / place / "cells" / row["id"][:2] / row["id"], finding))
         row.update(run.factors)
     return rows
 
@@ -110,6 +119,16 @@ def name_of(config: str) -> str:
     found = re.search(r"^name: *(\S+)", (ROOT / config).read_text(), re.MULTILINE)
     assert found, config
     return found[1]
+
+
+def probe_words(run: findings_kinds.Run) -> list[list[str]]:
+    """What is measured in the run's store when it has ended."""
+    store = run.store or f"results/{name_of(run.config)}"
+    return [["depthgrid", "probe", store, *shlex.split(options)] for options in run.probes]
+
+
+def commands_of(finding: findings_kinds.Finding) -> list[str]:
+    return [command for run in finding.runs for command in (run.command(), *map(shlex.join, probe_words(run)))]
 
 
 def kept_columns(rows: list[Row], finding: findings_kinds.Finding) -> list[str]:
@@ -131,6 +150,8 @@ def make(program: str, name: str, stores: list[str]) -> None:
             words = run.command_words()
             if subprocess.run([program, *words[1:]], cwd=ROOT, check=False).returncode:
                 sys.exit(f"{name}: this run has not ended well; the same command goes on with it")
+            for words in probe_words(run):
+                output([program, *words[1:]])
         rows += rows_of(program, run, finding, store or run.store)
     columns = kept_columns(rows, finding)
     text = io.StringIO()
@@ -157,7 +178,7 @@ def commands_not_shown(text: str) -> list[str]:
     """Commands of findings whose tables are made, that the page does not show as they are."""
     plain = " ".join(text.replace("\\\n", " ").split())
     made = {name for table in findings_list.TABLES.values() for name in table.finding.split("+")}
-    commands = [run.command() for name in sorted(made) for run in findings_list.FINDINGS[name].runs]
+    commands = [one for name in sorted(made) for one in commands_of(findings_list.FINDINGS[name])]
     return [command for command in commands if command not in plain]
 
 
@@ -176,7 +197,7 @@ def main() -> None:
     if asked.verb == "list":
         for name, finding in findings_list.FINDINGS.items():
             made = "" if (FOLDER / f"{name}.csv").exists() else "; not made yet"
-            print(f"{name} (time: {finding.time}{made})", *(run.command() for run in finding.runs), sep="\n  ")
+            print(f"{name} (time: {finding.time}{made})", *commands_of(finding), sep="\n  ")
     elif asked.verb == "make":
         make(program, asked.name, [str(pathlib.Path(store).resolve()) for store in asked.store])
     else:

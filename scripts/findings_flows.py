@@ -7,6 +7,7 @@ from findings_kinds import ArmTable, Column, Finding, QuestionTable, Run, SeedTa
 STUDY_1 = ("model.d_model=64", "train.steps=500", "eval.every=250", "eval.final_windows=256")
 STUDY_2 = ("data.tokenizer=char256", "data.join=as_is", "model.d_model=64", "train.batch_size=8", "eval.every=250",
            "eval.final_windows=256")  # fmt: skip
+SOLVER = "--probe solver --set 'probes.solver.schedule={at: [\"100 %\"]}'"
 FLOW_STEPS = "[3-6]"  # of the depth: four steps in place of two of six layers
 
 FINDINGS = {
@@ -24,7 +25,7 @@ FINDINGS = {
         [Run("configs/study2/regularisers.yaml", (*STUDY_2, "train.steps=300"))],
         ["final_loss.valid", "train_loss_*"],
         "50 minutes beside other work",
-        elements=[f"trajectory_velocity.last.{FLOW_STEPS}.all", "trajectory_displacement.last.6.all",
+        elements=[f"trajectory_velocity.last.{FLOW_STEPS}.all", "trajectory_displacement.last.[26].all",
                   "trajectory_acceleration.last.[4-6].all", f"lyapunov_local_stretch.last.{FLOW_STEPS}",
                   "regulariser_jacobian_frobenius.last", "regulariser_spectral_norm.last",
                   "regulariser_spectral_norm_converged.last", "regulariser_log_norm.last",
@@ -33,7 +34,7 @@ FINDINGS = {
     "alpha": Finding(
         [Run("configs/study2/alpha.yaml", STUDY_2)],
         ["final_loss.valid"],
-        elements=["lyapunov_local_stretch.last.*", "lyapunov_log_norm.last.*"],
+        elements=["lyapunov_local_stretch.last.*", "lyapunov_log_norm.last.*", "lyapunov_log_norm.first.[3-4]"],
     ),
     "solver_invariance": Finding(
         [Run("configs/study2/solver_invariance.yaml", STUDY_2)],
@@ -69,9 +70,11 @@ FINDINGS = {
                   "solver_continuous.last", "solver_invariant.last"],
     ),
     "solved": Finding(
-        [Run("configs/study1/solved.yaml", (*STUDY_1, "seeds=3"))],
+        [Run("configs/study1/solved.yaml", (*STUDY_1, "seeds=3"), probes=[SOLVER])],
         ["final_loss.valid", "cost_flops_token"],
         "15 minutes beside other work",
+        elements=["solver_divergence_displacement.last.*", "solver_observed_order.last.rk4", "solver_continuous.last",
+                  "solver_invariant.last"],
     ),
 }
 
@@ -109,17 +112,18 @@ REGULARISERS = {
     "energy": ("speed of the flow", f"trajectory_velocity.last.{FLOW_STEPS}.all"),
     "kinetic": ("speed of the flow", f"trajectory_velocity.last.{FLOW_STEPS}.all"),
     "acceleration": ("acceleration in the flow", "trajectory_acceleration.last.[4-6].all"),
-    "jacobian_frobenius": ("Σ h ‖J‖²_F / C", "regulariser_jacobian_frobenius.last"),
+    "jacobian_frobenius": ("Σ h ‖J‖²_F/TC", "regulariser_jacobian_frobenius.last"),
     "spectral_norm": ("Σ h ‖J‖₂", "regulariser_spectral_norm_converged.last"),
     "log_norm": ("Σ h μ₂(J)", "regulariser_log_norm_converged.last"),
-    "control_smoothness": ("‖∂H/∂u‖_F", "regulariser_control_slope.last"),
+    "control_smoothness": ("‖∂H/∂u‖_F/√TC", "regulariser_control_slope.last"),
 }
 REGULARISED = [
-    ("displacement", "trajectory_displacement.last.6.all", 3),
-    ("Σ h ‖J‖²_F / C", "regulariser_jacobian_frobenius.last", 5),
+    ("displacement before the flow", "trajectory_displacement.last.2.all", 3),
+    ("after it", "trajectory_displacement.last.6.all", 3),
+    ("Σ h ‖J‖²_F/TC", "regulariser_jacobian_frobenius.last", 5),
     ("Σ h ‖J‖₂", "regulariser_spectral_norm_converged.last", 4),
     ("Σ h μ₂", "regulariser_log_norm_converged.last", 4),
-    ("‖∂H/∂u‖_F", "regulariser_control_slope.last", 4),
+    ("‖∂H/∂u‖_F/√TC", "regulariser_control_slope.last", 4),
 ]
 WEIGHTS = ("0.001", "0.01", "0.1")
 METHODS = {"euler": ("Euler", 1), "midpoint": ("midpoint", 2), "rk4": ("RK4", 4)}  # evaluations of a step
@@ -152,7 +156,7 @@ SHORTENED = {"m2_k8": (2, 8), "m4_k8": (4, 8), "m4_k2": (4, 2), "m8_k2": (8, 2)}
 REGULARISER_QUESTIONS = [
     (f"`{name}` at {weight}: {what}", "arm − none", [(f"{name}={weight}", metric)], [("baseline", metric)])
     for name, (what, metric) in REGULARISERS.items() for weight in WEIGHTS
-] + [("`control_smoothness` at 0.1, band 0.05 … 0.1: ‖∂H/∂u‖_F", "arm − none",
+] + [("`control_smoothness` at 0.1, band 0.05 … 0.1: ‖∂H/∂u‖_F/√TC", "arm − none",
       [("band", REGULARISERS["control_smoothness"][1])], [("baseline", REGULARISERS["control_smoothness"][1])])]  # fmt: skip
 
 INVARIANCE = {
@@ -197,6 +201,9 @@ TABLES: dict[str, Table] = {
             Column("loss", "final_loss.valid"),
             Column("less `layers`", "final_loss.valid", "difference", 4, "layers"),
             Column("operations a token", "cost_flops_token", "count"),
+            Column("as many Euler steps from the solution", "solver_divergence_displacement.last.euler_m", "interval"),
+            Column("RK4, a step more", "solver_divergence_displacement.last.rk4", "interval", 6),
+            Column("its order", "solver_observed_order.last.rk4", "interval", 2),
         ],
     ),
     "solver_invariance/arms": ArmTable(
@@ -253,7 +260,8 @@ TABLES: dict[str, Table] = {
         [
             Column("loss", "final_loss.valid"),
             Column("less six blocks", "final_loss.valid", "difference", 4, "family=standard"),
-            Column("μ₂, first step", "lyapunov_log_norm.last.{first}", "interval", 2),
+            Column("μ₂ at the start, first step", "lyapunov_log_norm.first.3", "interval", 2),
+            Column("μ₂ after training, first step", "lyapunov_log_norm.last.{first}", "interval", 2),
             Column("μ₂, last", "lyapunov_log_norm.last.{last}", "interval", 2),
             Column("ln of the stretch, first", "lyapunov_local_stretch.last.{first}", "interval", 3),
             Column("last", "lyapunov_local_stretch.last.{last}", "interval", 3),
@@ -274,13 +282,15 @@ TABLES: dict[str, Table] = {
     "regularisers/arms": ArmTable(
         "regularisers",
         ["arm"],
-        [(["none"], {"arm": "baseline"})]
-        + [([f"`{name}`, {weight}"], {"arm": f"{name}={weight}"})
+        [(["none"], {"arm": "baseline", "penalised": "no"})]
+        + [([f"`{name}`, {weight}"], {"arm": f"{name}={weight}", "name": name, "penalised": "yes"})
            for name in REGULARISERS for weight in WEIGHTS]
-        + [(["`control_smoothness`, 0.1, band"], {"arm": "band"})],
+        + [(["`control_smoothness`, 0.1, band"],
+            {"arm": "band", "name": "control_smoothness", "penalised": "yes"})],
         [
             Column("loss", "final_loss.valid"),
             Column("less none", "final_loss.valid", "difference", 4, "baseline"),
+            Column("penalty, as logged", "train_loss_{name}", "interval", 5, where={"penalised": "yes"}),
             *(Column(title, metric, "interval", digits) for title, metric, digits in REGULARISED),
         ],
     ),

@@ -18,6 +18,7 @@ class Run:
     only: str = ""
     store: str = ""  # "" = the configuration's own, results/<name>
     factors: Names = dataclasses.field(default_factory=dict)  # leaves that tell runs of one finding apart
+    probes: Sequence[str] = ()  # measured afterwards: options of `depthgrid probe STORE`
 
     def options(self) -> list[str]:
         return [self.config, *(word for value in self.set for word in ("--set", value))]
