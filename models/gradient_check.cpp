@@ -81,16 +81,27 @@ at::Tensor adjoint_error(const Model& model, const Arena& arena, const at::Tenso
                          const at::Tensor& targets) {
   const ForwardContext context;
   const std::vector<at::Tensor> parameters = of_flow(model.options(), arena);
-  const auto gradients = [&](GradientMode mode) {
+  const auto of_sequence = [&](GradientMode mode, std::int64_t i) {
     const at::AutoGradMode enabled(true);
-    at::Tensor x = model.embed(tokens);
+    at::Tensor x = model.embed(tokens.narrow(1, i, 1));
     for (const DepthSegment& s : model.segments(context)) {
       const GradientPlan plan{s.flow ? mode : GradientMode::Plain};
       x = RecomputedDepth(*s.method->stepper(), plan, nullptr)
               .solve(*s.field, s.grid, x, model.control({}));
     }
-    const at::Tensor loss = cell_cross_entropy(model.readout(x), targets).sum();
+    const at::Tensor loss = cell_cross_entropy(model.readout(x), targets.narrow(1, i, 1)).sum();
     return torch::autograd::grad({loss}, parameters, {}, {}, false, /*allow_unused=*/true);
+  };
+  // One sequence at a time: the exact gradient needs the graph of all steps.
+  const auto gradients = [&](GradientMode mode) {
+    std::vector<at::Tensor> sum = of_sequence(mode, 0);
+    for (std::int64_t i = 1; i < tokens.size(1); ++i) {
+      const std::vector<at::Tensor> more = of_sequence(mode, i);
+      for (std::size_t p = 0; p < sum.size(); ++p) {
+        if (sum[p].defined()) sum[p] = sum[p] + more[p];
+      }
+    }
+    return sum;
   };
   const std::vector<at::Tensor> exact = gradients(GradientMode::Plain);
   const std::vector<at::Tensor> adjoint = gradients(GradientMode::Adjoint);

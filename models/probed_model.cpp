@@ -6,6 +6,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/tensor.h>
 #include <torch/csrc/autograd/autograd.h>
 
@@ -131,15 +132,28 @@ at::Tensor ProbedModel::targets(std::int64_t first, std::int64_t count) const {
 std::vector<at::Tensor> ProbedModel::state_gradients(std::int64_t first, std::int64_t count) const {
   const ModelTrack steps(model_, TrackPath::Kernels);
   const at::AutoGradMode gradients(true);
-  StateCollector collector;
-  const at::Tensor start = model_.embed(inputs(first, count)).detach().requires_grad_();
-  at::Tensor last = steps.watched(start, depth(), collector);
-  std::vector<at::Tensor> states = std::move(collector.states);
-  states.push_back(std::move(last));
-  const at::Tensor loss =
-      cell_cross_entropy(model_.readout(states.back()), targets(first, count)).sum() /
-      static_cast<double>(set_.tokens());
-  return torch::autograd::grad({loss}, states);
+  const auto of_pass = [&](std::int64_t from, std::int64_t rows) {
+    StateCollector collector;
+    const at::Tensor start = model_.embed(inputs(from, rows)).detach().requires_grad_();
+    at::Tensor last = steps.watched(start, depth(), collector);
+    std::vector<at::Tensor> states = std::move(collector.states);
+    states.push_back(std::move(last));
+    const at::Tensor loss =
+        cell_cross_entropy(model_.readout(states.back()), targets(from, rows)).sum() /
+        static_cast<double>(set_.tokens());
+    return torch::autograd::grad({loss}, states);
+  };
+  // The graph is that of all steps, which a model that is trained without it has no memory for:
+  // there one sequence at a time.
+  if (model_.options().gradient.mode == GradientMode::Plain) return of_pass(first, count);
+  std::vector<std::vector<at::Tensor>> rows(static_cast<std::size_t>(depth() + 1));
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::vector<at::Tensor> one = of_pass(first + i, 1);
+    for (std::size_t l = 0; l < rows.size(); ++l) rows[l].push_back(one[l]);
+  }
+  std::vector<at::Tensor> out;
+  for (const std::vector<at::Tensor>& row : rows) out.push_back(at::cat(row, 1));
+  return out;
 }
 
 bool ProbedModel::has_adjoint() const {

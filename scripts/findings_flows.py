@@ -39,7 +39,7 @@ FINDINGS = {
     "solver_invariance": Finding(
         [Run("configs/study2/solver_invariance.yaml", STUDY_2)],
         ["final_loss.valid"],
-        "seven minutes beside other work",
+        "eleven minutes beside other work",
         elements=["solver_divergence_state.last.*", "solver_divergence_displacement.last.*", "solver_continuous.last",
                   "solver_observed_order.last.*", "solver_invariant.last", "solver_control_divergence.last.*",
                   "solver_control_order.last.*", "alpha.50", "alpha.500"],
@@ -160,7 +160,7 @@ REGULARISER_QUESTIONS = [
       [("band", REGULARISERS["control_smoothness"][1])], [("baseline", REGULARISERS["control_smoothness"][1])])]  # fmt: skip
 
 INVARIANCE = {
-    "attention": "attention and MLP, α from 0.1, on text", "strong": "the same, α fixed at 3",
+    "attention": "attention and MLP, α from 0.1, on text", "strong": "the same, α fixed at 3", "strong_1": "the same in one step",
     "too_strong": "the same, α fixed at 20", "mlp": "MLP alone, on text",
     "mlp_uniform": "MLP alone, 50 steps on independent tokens, V = 33,278",
 }  # fmt: skip
@@ -211,10 +211,10 @@ TABLES: dict[str, Table] = {
         ["arm", "field"],
         [([f"`{arm}`", said], {"arm": arm}) for arm, said in INVARIANCE.items()],
         [
-            Column("four steps, of the state", "solver_divergence_state.last.euler_m", "interval", 5),
+            Column("its steps, of the state", "solver_divergence_state.last.euler_m", "interval", 5),
             Column("of the displacement", "solver_divergence_displacement.last.euler_m", "interval", 4),
-            Column("eight steps", "solver_divergence_displacement.last.euler_2m", "interval", 4),
-            Column("RK4, five steps", "solver_divergence_displacement.last.rk4", "interval", 6),
+            Column("twice as many", "solver_divergence_displacement.last.euler_2m", "interval", 4),
+            Column("RK4, a step more", "solver_divergence_displacement.last.rk4", "interval", 6),
             Column("its order", "solver_observed_order.last.rk4", "interval", 2),
             Column("independent layers: RK4", "solver_control_divergence.last.rk4", "interval", 2),
             Column("its order", "solver_control_order.last.rk4", "interval", 2),

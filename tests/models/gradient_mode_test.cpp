@@ -14,6 +14,7 @@
 #include <ATen/ops/zeros.h>
 
 #include "models/gradient_check.hpp"
+#include "models/probed_model.hpp"
 #include "tests/support/block_watch.hpp"
 #include "tests/support/model_cases.hpp"
 #include "tests/support/toy_training.hpp"
@@ -141,8 +142,8 @@ TEST(GradientMode, WhatIsRecordedFallsWithTheStep) {
   EXPECT_LT(reversible_error(*built.model, tokens).max().item<double>(), 1e-5);
 }
 
-/// Bytes held at once by a training pass over a depth that is one flow of m steps.
-std::int64_t peak(const GradientPlan& plan, const char* method, std::int64_t steps) {
+/// A depth that is one flow of m steps.
+ModelOptions whole_flow(const char* method, std::int64_t steps) {
   ModelOptions o = small_options("hybrid_ode", 1);
   o.width = 32;
   o.flow.first = 0;
@@ -151,11 +152,31 @@ std::int64_t peak(const GradientPlan& plan, const char* method, std::int64_t ste
   o.vocabulary = 11;
   o.max_tokens = 32;
   o.solver = {&stepper(method), steps};
+  return o;
+}
+
+/// Bytes held at once by a training pass.
+std::int64_t peak(const GradientPlan& plan, const char* method, std::int64_t steps) {
+  ModelOptions o = whole_flow(method, steps);
   o.gradient = plan;
   const Built built(o, seeds_of(o));
   CellLanguageModel model(*built.model, built.seeds);
   const at::Tensor windows = at::randint(0, o.vocabulary, {1, 8, 33}, at::kLong);
   return blocks_of([&] { model.losses({windows, 1}).total.sum().backward(); }).most;
+}
+
+/// Bytes that the probe of gradients holds at once, of the same model and text.
+std::int64_t probed_peak(const GradientPlan& plan, std::int64_t steps) {
+  ModelOptions o = whole_flow("euler", steps);
+  o.gradient = plan;
+  const Built built(o, seeds_of(o));
+  const ProbeSet set{at::randint(0, o.vocabulary, {8, 33}, at::kLong), {}};
+  const ProbedModel probed(*built.model, set, &*built.arena);
+  return blocks_of([&] {
+           probed.state_gradients(0, 8);
+           probed.gradient_mode_errors(0, 8);
+         })
+      .most;
 }
 
 double growth(const GradientPlan& plan, const char* method = "euler") {
@@ -173,6 +194,13 @@ TEST(GradientMode, MemoryGrowsWithTheStepsOnlyWherePlain) {
             1.25);
   EXPECT_LE(growth({Reversible}, "reversible_heun"), 1.05);
   EXPECT_LE(growth({Adjoint}), 1.05);
+}
+
+TEST(GradientMode, TheProbeHoldsOneSequencesGraph) {
+  using enum GradientMode;
+  const auto plain = static_cast<double>(probed_peak({Plain}, 64));
+  EXPECT_LE(static_cast<double>(probed_peak({Checkpoint, 4}, 64)) / plain, 0.3);
+  EXPECT_LE(static_cast<double>(probed_peak({Adjoint}, 64)) / plain, 0.3);
 }
 
 TEST(GradientMode, NothingIsLeftBehind) {

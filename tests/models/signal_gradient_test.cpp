@@ -58,7 +58,7 @@ double off_by(const std::function<at::Tensor(const at::Tensor&)>& loss, const at
 }
 
 TEST(SignalGradient, IsThatOfDifferencesInEveryInjection) {
-  for (const Injection injection : {Injection::Additive, Injection::Film}) {
+  for (const Injection injection : {Injection::Additive, Injection::Film, Injection::Concat}) {
     const Built built = built_and_moved(options(injection), at::kDouble);
     const at::Tensor tokens = text(built.options), weight = random({built.options.width}, 9);
     const auto loss = [&](const at::Tensor& u) {
