@@ -35,9 +35,12 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 5> kLastStep = {
     "train_loss", "train_loss_total", "train_grad_norm", "train_tokens", "train_wall_time"};
 
-/// Numbers of a measurement of which the last one is a metric: what the way to a gradient is worth.
-constexpr std::array<std::string_view, 2> kLastProbe = {"gradient_adjoint_error",
-                                                        "reversible_error"};
+/// Numbers of a measurement of which the last one is a metric: what the way to a gradient is worth,
+/// and what regularisers name.
+bool is_last_probe(const Variable& v) {
+  return v.name == "gradient_adjoint_error" || v.name.starts_with("reversible_") ||
+         v.name.starts_with("regulariser_");
+}
 
 /// Facts about the figures of a cell that are none themselves: CellSummary::facts.
 constexpr std::array<std::string_view, 4> kFacts = {"split_digest", "split_bytes",
@@ -64,8 +67,7 @@ bool is_metric(const Variable& v) {
   if (v.type == DataType::Text || is_fact(v)) return false;
   if (is_loss_term(v)) return true;
   if (v.dims == "cell, step") return std::ranges::find(kLastStep, v.name) != kLastStep.end();
-  if (v.dims == "cell, probe_step")
-    return std::ranges::find(kLastProbe, v.name) != kLastProbe.end();
+  if (v.dims == "cell, probe_step") return is_last_probe(v);
   if (v.dims == "cell, eval_step" || v.dims == "cell, eval_step, split") return true;
   if (v.dims == "cell, eval_step, eval_mode" || v.dims == "cell, eval_mode") {
     return v.name.find("loss") != v.name.npos || v.name.find("share") != v.name.npos;

@@ -42,8 +42,10 @@ expect 2 "$depthgrid" eval hybrid,s0 flow --solver-method rk5
 says err "expected one of euler midpoint"
 
 # What an approximate gradient is worth, and what a term of the loss is, are among the results.
-expect 0 "$depthgrid" run "$sources/configs/study2/gradient_modes.yaml" "${small[@]}" --only 'tag = adjoint4' --store adjoint -q
+expect 0 "$depthgrid" run "$sources/configs/study2/gradient_modes.yaml" "${small[@]}" --only 'tag = adjoint4' \
+  --set probes.gradients.norms=true --store adjoint -q
 expect 0 "$depthgrid" results adjoint --json
+check '[c["metrics"]["regulariser_spectral_norm_converged"] > 0 for c in j["cells"] if c["status"] == "completed"] == [True, True]'
 check '[0 < c["metrics"]["gradient_adjoint_error"] < 0.5 for c in j["cells"] if c["status"] == "completed"] == [True, True]'
 expect 2 "$depthgrid" check forward --family hybrid_ode --solver-steps 8
 says err "set \`model.solver.steps\` with --set"
