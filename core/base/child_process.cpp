@@ -225,9 +225,16 @@ void ChildProcess::signal_children(int number) const noexcept {
 
 void ChildProcess::suspend() const noexcept {
   if (code_) return;
+  using std::chrono::steady_clock;
   signal_group(SIGSTOP);
+  const auto limit = steady_clock::now() + std::chrono::seconds(1);
   siginfo_t seen{};
-  waitid(P_PID, static_cast<id_t>(id_), &seen, WSTOPPED | WEXITED | WNOWAIT);
+  while (steady_clock::now() < limit) {
+    const int problem =
+        waitid(P_PID, static_cast<id_t>(id_), &seen, WSTOPPED | WEXITED | WNOWAIT | WNOHANG);
+    if (problem != 0 || seen.si_pid != 0) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 int ChildProcess::end() noexcept {

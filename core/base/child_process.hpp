@@ -108,7 +108,9 @@ class ChildProcess final : public Child {
   /// Kills what is there of it and waits for that. @return as poll()
   int end() noexcept;
 
-  /// Stops its group; returns once the child has stopped, or ended. SIGCONT continues it.
+  /// Stops its group; returns once the child has stopped, or ended, at the latest after a second:
+  /// one that waits in vfork() for its own child, which has stopped, runs no more, but stops only
+  /// when that goes on. SIGCONT continues the group.
   void suspend() const noexcept;
 
   /// The signal that has ended it; 0 before, and if it has an exit code.

@@ -209,12 +209,13 @@ TEST_F(ForegroundRunTest, WhatIsNewFillsItsBudget) {
 
 TEST_F(ForegroundRunTest, CtrlZStopsTheWorkerTogetherWithThisProcess) {
   // Continues its parent once that has stopped, and writes whether the worker had stopped before.
-  // The stop comes once it has left the worker's group, with which it would be stopped, too.
+  // The stop comes once it has left the worker's group, with which it would be stopped, too. The
+  // worker waits by a read: while it started a program, it could not stop by itself.
   const std::string script =
-      "worker=$$; (setsid sh -c \"echo >left; until grep -q '^State:.T' /proc/$PPID/status; do "
-      "sleep 0.02; done; grep ^State: /proc/$worker/status >state; kill -CONT $PPID\" &); "
-      "until [ -e left ]; do sleep 0.02; done; kill -TSTP $PPID; "
-      "until [ -s state ]; do sleep 0.02; done";
+      "worker=$$; mkfifo go; (setsid sh -c \"echo >left; until grep -q '^State:.T' "
+      "/proc/$PPID/status; do sleep 0.02; done; grep ^State: /proc/$worker/status >state; "
+      "kill -CONT $PPID; echo >go\" &); "
+      "until [ -e left ]; do sleep 0.02; done; kill -TSTP $PPID; read -r line <go";
   // A group of its own has this process as its shell.
   EXPECT_EXIT(setpgid(0, 0); std::exit(end_of(script)), ::testing::ExitedWithCode(0), "");
   EXPECT_NE(loose_text(folder_.path() / "state").find("T (stopped)"), std::string::npos);
