@@ -37,7 +37,7 @@ at::Tensor activate(Activation kind, const at::Tensor& x) {
     case Activation::Tanh:
       return at::tanh(x);
     case Activation::Softplus:
-      return softplus(x.scalar_type() == at::kBFloat16 ? x.to(at::kFloat) : x);
+      return softplus_of_states(x.scalar_type() == at::kBFloat16 ? x.to(at::kFloat) : x);
     case Activation::Swiglu: {
       const std::int64_t half = x.size(-1) / 2;
       const at::Tensor a = x.narrow(-1, 0, half);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <ATen/Dispatch.h>
+#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/clamp_min.h>
 #include <ATen/ops/empty_like.h>
@@ -12,6 +13,7 @@
 #include <ATen/ops/log1p.h>
 #include <ATen/ops/softplus.h>
 
+#include "models/ops/cpu/softplus_kernel.hpp"
 #include "models/ops/graph_node.hpp"
 #include "models/ops/host_kernels.hpp"
 
@@ -48,6 +50,37 @@ class CpuSoftplus : public GraphNode<CpuSoftplus> {
   }
 };
 
+constexpr std::int64_t kSoftplusGrain = 1 << 14;  // least elements per thread
+
+class CpuSoftplusOfStates : public GraphNode<CpuSoftplusOfStates> {
+ public:
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& input) {
+    const at::Tensor x = input.contiguous();
+    at::Tensor y = at::empty_like(x);
+    const float* from = x.const_data_ptr<float>();
+    float* to = y.mutable_data_ptr<float>();
+    at::parallel_for(0, x.numel(), kSoftplusGrain, [=](std::int64_t begin, std::int64_t end) {
+      softplus_forward(from + begin, to + begin, end - begin);
+    });
+    ctx->save_for_backward({x});
+    return y;
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    expect_last_derivative("softplus");
+    const at::Tensor x = ctx->get_saved_variables()[0];
+    const at::Tensor dy = grads[0].contiguous();
+    at::Tensor dx = at::empty_like(x);
+    const float* place = x.const_data_ptr<float>();
+    const float* from = dy.const_data_ptr<float>();
+    float* to = dx.mutable_data_ptr<float>();
+    at::parallel_for(0, x.numel(), kSoftplusGrain, [=](std::int64_t begin, std::int64_t end) {
+      softplus_backward(place + begin, from + begin, to + begin, end - begin);
+    });
+    return {dx};
+  }
+};
+
 /// Of operations that treat all elements alike: m + log(e^(x-m) + e^-m) with m = max(x, 0), which
 /// is a constant, so that all derivatives are the right ones also at 0.
 at::Tensor by_elements(const at::Tensor& x) {
@@ -63,6 +96,11 @@ at::Tensor softplus(const at::Tensor& x) {
   // Beyond its threshold LibTorch's is x itself; at its default of 20 that is a jump of 2e-9.
   constexpr double kThreshold = 40;  // exp(-40) is below the last bit of a double
   return at::softplus(x, 1, kThreshold);
+}
+
+at::Tensor softplus_of_states(const at::Tensor& x) {
+  const bool own = host_kernels_serve(x) && x.scalar_type() == at::kFloat;
+  return own ? CpuSoftplusOfStates::apply(x) : depthgrid::softplus(x);
 }
 
 }  // namespace depthgrid

@@ -18,6 +18,7 @@
 #include "models/ops/cpu/depth_product_kernel.hpp"
 #include "models/ops/cpu/lti_scan_kernel.hpp"
 #include "models/ops/cpu/row_norm_kernel.hpp"
+#include "models/ops/cpu/softplus_kernel.hpp"
 #include "models/ops/cpu/sublayer_kernel.hpp"
 #include "models/ops/cpu/token_attention_kernel.hpp"
 
@@ -220,6 +221,16 @@ Results half_gelu(Isa isa) {
   return results(wide(y), wide(dx));
 }
 
+Results softplus_of_states(Isa isa) {
+  constexpr std::int64_t kCount = 1003;
+  Numbers x = waves(kCount, 0.37), y(kCount), dx(kCount);
+  for (float& v : x) v *= 9;
+  const Numbers dy = waves(kCount, 0.23);
+  softplus_forward(x.data(), y.data(), kCount, isa);
+  softplus_backward(x.data(), dy.data(), dx.data(), kCount, isa);
+  return results(y, dx);
+}
+
 Results rotated_attention(Isa isa) {
   constexpr std::int64_t kTokens = 37, kChannels = 24, kRow = 3 * kChannels;
   const Numbers qkv = waves(kTokens * kRow, 0.31), g = waves(kTokens * kChannels, 0.17);
@@ -349,6 +360,7 @@ std::vector<KernelCase> cases() {
       {"gelu_tanh", false, gelu<GeluForm::Tanh>},
       {"gelu_erf_bf16", false, half_gelu<GeluForm::Erf>, 1.0 / 256},
       {"gelu_tanh_bf16", false, half_gelu<GeluForm::Tanh>, 1.0 / 256},
+      {"softplus", false, softplus_of_states},
       {"rotated_attention", false, rotated_attention},
       {"one_token", false, one_token},
       {"norms", false, norms<float>},

@@ -14,7 +14,6 @@
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/autograd.h>
 
-#include "models/ops/softplus.hpp"
 #include "tests/support/gradient_check.hpp"
 
 namespace depthgrid::testing {
@@ -118,19 +117,6 @@ TEST(ZeroOrderHold, AMatrixsBitsDoNotDependOnItsNeighbours) {
     EXPECT_TRUE(alone.transition[0].equal(all.transition[e]));
     EXPECT_TRUE(alone.response[0].equal(all.response[e]));
   }
-}
-
-TEST(Softplus, IsExactAtBothEndsAndHasTheLogisticSlope) {
-  const at::Tensor x = at::tensor({-800.0, -20.0, -1.0, 0.0, 1.0, 20.0, 800.0}, at::kDouble);
-  const at::Tensor y = depthgrid::softplus(x);
-
-  EXPECT_EQ(y[0].item<double>(), 0);
-  EXPECT_NEAR(y[1].item<double>() / std::exp(-20.0), 1, 1e-8);
-  EXPECT_NEAR(y[3].item<double>(), std::log(2.0), 1e-15);
-  EXPECT_EQ(y[6].item<double>(), 800);
-  EXPECT_LT(
-      gradient_error([](const at::Tensor& v) { return depthgrid::softplus(v); }, x.narrow(0, 1, 5)),
-      1e-8);
 }
 
 }  // namespace zero_order_hold_test
