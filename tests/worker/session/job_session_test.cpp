@@ -167,6 +167,58 @@ TEST(JobSession, AnAttemptTakesOverFromTheCheckpointOfTheOneBefore) {
   }
 }
 
+/// Flows whose backward pass is not the plain one, or whose regularisers look for a direction from
+/// that of the step before.
+const std::map<std::string, std::vector<std::string>> kFlows = {
+    {"adjoint", {"model.gradient.mode=adjoint"}},
+    {"reversible", {"model.gradient.mode=reversible", "model.solver.method=reversible_heun"}},
+    {"directions", {"regularisers.spectral_norm=0.1", "regularisers.log_norm=0.1"}},
+};
+
+SmallRun::Options flow_in(const std::string& name, const std::filesystem::path& folder) {
+  std::vector<std::string> set = kFlows.at(name);
+  set.insert(set.end(), {"model.family=hybrid_ode", "model.n_layers=3",
+                         "model.replaced_layers=[1, 2]", "model.dropout.mlp=0.1",
+                         "probes.solver.schedule=off", "probes.gradients.schedule=off"});
+  return {.set = std::move(set), .folder = folder};
+}
+
+[[noreturn]] void stop_flows_after_one_step(const std::filesystem::path& folder) {
+  watch_stop_signals();
+  std::raise(SIGTERM);
+  for (const auto& [name, set] : kFlows) {
+    std::filesystem::create_directories(folder / name);
+    SmallRun small(flow_in(name, folder / name));
+    if (train(small, small.claim()) != SessionEnd::Stopped) std::exit(1);
+  }
+  std::exit(75);
+}
+
+TEST(JobSession, AFlowGoesOnFromACheckpointInEveryModeOfItsGradient) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const TemporaryFolder scratch;
+  setenv("DEPTHGRID_TEST_FOLDER", scratch.path().c_str(), 0);
+  const std::filesystem::path folder = std::getenv("DEPTHGRID_TEST_FOLDER");
+  EXPECT_EXIT(stop_flows_after_one_step(folder), ::testing::ExitedWithCode(75), "");
+  unsetenv("DEPTHGRID_TEST_FOLDER");
+  for (const auto& [name, set] : kFlows) {
+    SCOPED_TRACE(name);
+    SmallRun whole(flow_in(name, {})), cut(flow_in(name, folder / name));
+    train(whole, whole.claim());
+    Claim again = cut.claim();
+    ASSERT_EQ(again.job.first_step, 1);
+    ASSERT_EQ(train(cut, std::move(again)), SessionEnd::Done);
+
+    for (const std::size_t row : {0U, 1U}) {
+      EXPECT_EQ(cut.column(row, "train", "train_loss_total"),
+                whole.column(row, "train", "train_loss_total"));
+      const CellId& id = whole.sweep.cells[row].id;
+      EXPECT_EQ(last_weights_digest(cut.store, id), last_weights_digest(whole.store, id));
+      EXPECT_EQ(cut.history(row).replay_mismatches, 0);
+    }
+  }
+}
+
 TEST(JobSession, ADivergedCellEndsAndItsNeighbourGoesOn) {
   SmallRun small({.rates = "[1e-3, 1e30]", .set = {"train.clip=none"}}), calm;
   train(small, small.claim());
