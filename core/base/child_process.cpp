@@ -60,6 +60,23 @@ cpu_set_t set_of(const std::vector<int>& cores) {
   return out;
 }
 
+/// Asks `over` now and then, with growing pauses, until it says yes or `seconds` have gone by.
+template <class Over>
+void within(double seconds, const Over& over) {
+  using std::chrono::steady_clock;
+  constexpr steady_clock::duration kLongestPause = std::chrono::milliseconds(20);
+  const auto limit =
+      steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
+                                std::chrono::duration<double>(std::min(seconds, kLongestWait)));
+  steady_clock::duration pause = std::chrono::milliseconds(1);
+  while (!over()) {
+    const auto left = limit - steady_clock::now();
+    if (left <= steady_clock::duration::zero()) return;
+    std::this_thread::sleep_for(std::min(left, pause));
+    pause = std::min(2 * pause, kLongestPause);
+  }
+}
+
 /// All that a child needs until its program begins.
 struct StartPlan {
   std::vector<char*> words, variables;
@@ -194,19 +211,8 @@ std::optional<int> ChildProcess::poll() {
 }
 
 std::optional<int> ChildProcess::wait(double seconds) {
-  using std::chrono::steady_clock;
-  constexpr steady_clock::duration kLongestPause = std::chrono::milliseconds(20);
-  const auto limit =
-      steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
-                                std::chrono::duration<double>(std::min(seconds, kLongestWait)));
-  steady_clock::duration pause = std::chrono::milliseconds(1);
-  while (true) {
-    if (const auto code = poll()) return code;
-    const auto left = limit - steady_clock::now();
-    if (left <= steady_clock::duration::zero()) return std::nullopt;
-    std::this_thread::sleep_for(std::min(left, pause));
-    pause = std::min(2 * pause, kLongestPause);
-  }
+  within(seconds, [&] { return poll().has_value(); });
+  return code_;
 }
 
 void ChildProcess::signal(int number) const noexcept {
@@ -224,17 +230,14 @@ void ChildProcess::signal_children(int number) const noexcept {
 }
 
 void ChildProcess::suspend() const noexcept {
+  constexpr double kLongest = 1;
   if (code_) return;
-  using std::chrono::steady_clock;
   signal_group(SIGSTOP);
-  const auto limit = steady_clock::now() + std::chrono::seconds(1);
-  siginfo_t seen{};
-  while (steady_clock::now() < limit) {
-    const int problem =
-        waitid(P_PID, static_cast<id_t>(id_), &seen, WSTOPPED | WEXITED | WNOWAIT | WNOHANG);
-    if (problem != 0 || seen.si_pid != 0) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  within(kLongest, [&] {
+    siginfo_t seen{};
+    const int flags = WSTOPPED | WEXITED | WNOWAIT | WNOHANG;
+    return waitid(P_PID, static_cast<id_t>(id_), &seen, flags) != 0 || seen.si_pid != 0;
+  });
 }
 
 int ChildProcess::end() noexcept {

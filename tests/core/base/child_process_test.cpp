@@ -2,10 +2,12 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <thread>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -126,6 +128,39 @@ TEST(ChildProcess, ReachesTheProcessesThatItsChildHasStarted) {
   child.signal_children(SIGQUIT);
   EXPECT_EQ(end_code(child), 6) << "the child itself got no signal";
   EXPECT_TRUE(std::filesystem::exists(file));
+}
+
+TEST(ChildProcess, AChildThatCannotStopHoldsUpNoSuspension) {
+  if (std::getenv("DEPTHGRID_TEST_VFORK") !=
+      nullptr) {  // the child: waits for one that has stopped
+    const pid_t child = vfork();
+    if (child == 0) {
+      raise(SIGSTOP);
+      _exit(0);
+    }
+    return;
+  }
+  ChildSpec spec;
+  spec.command = {"/proc/self/exe", "--gtest_filter=ChildProcess.AChildThatCannotStop*"};
+  spec.out = {.kind = ChildStream::Kind::Nothing};
+  spec.variables = {{"DEPTHGRID_TEST_VFORK", "1"}};
+  ChildProcess child(spec);
+  const auto stopped_one = [&] {
+    std::ifstream list(fmt::format("/proc/{0}/task/{0}/children", child.id()));
+    std::string id, state;
+    std::ifstream stat(list >> id ? "/proc/" + id + "/stat" : "");
+    return stat >> id >> state >> state && state == "T";
+  };
+  for (int i = 0; i < 2000 && !stopped_one(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  ASSERT_TRUE(stopped_one());
+
+  child.suspend();
+
+  EXPECT_EQ(child.poll(), std::nullopt);
+  child.signal_group(SIGCONT);
+  EXPECT_EQ(child.wait(60), 0);
 }
 
 TEST(ChildProcess, TakesItsWholeGroupWithIt) {
