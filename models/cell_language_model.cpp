@@ -11,6 +11,7 @@
 #include "core/cells/queued_tensor.hpp"
 #include "models/control_secant.hpp"
 #include "models/ops/cell_cross_entropy.hpp"
+#include "models/routing/execution_masks.hpp"
 #include "models/routing/routing_record.hpp"
 
 namespace depthgrid {
@@ -67,6 +68,19 @@ Objective::Losses CellLanguageModel::losses(const Batch& batch) {
   }
   out.parts.resize(loss_parts().size());
   return out;
+}
+
+bool CellLanguageModel::hold_execution(const Batch& batch) {
+  if (model_.options().routing.layers.empty()) return false;
+  const at::NoGradGuard no_grad;
+  const at::Tensor inputs = shifted(model_.options(), batch).inputs;
+  auto record = std::make_shared<RoutingRecord>();
+  model_.logits(inputs,
+                {.training = true, .step = batch.step, .seeds = &seeds_, .routing = record.get()});
+  training_execution = Execution{.mode = ExecutionMode::Forced,
+                                 .forced = executed_masks(*record, inputs, model_.options().layers),
+                                 .held = record};
+  return true;
 }
 
 std::shared_ptr<const DirectionRecord> CellLanguageModel::hold_directions(const Batch& batch) {

@@ -39,6 +39,11 @@ class CellLanguageModel final : public LanguageModel {
   /// The same in training, for checks that force masks; none: as the family trains.
   std::optional<Execution> training_execution;
 
+  /// Holds in `training_execution` the tokens that a training pass over this batch executes and the
+  /// values behind its stop-gradients, for checks that change parameters.
+  /// @return whether there are layers that skip tokens; else nothing is held.
+  bool hold_execution(const Batch& batch);
+
   /// Holds the directions in which regularisers take the field's Jacobian in training at those of
   /// this batch, for checks that change parameters.
   /// @return them; null for a model without such regularisers.

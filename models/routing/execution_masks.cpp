@@ -3,7 +3,10 @@
 #include <algorithm>
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/stack.h>
+
+#include "models/routing/routing_record.hpp"
 
 namespace depthgrid {
 namespace {
@@ -15,6 +18,17 @@ std::vector<double> per_cell(const at::Tensor& x) {
 }
 
 }  // namespace
+
+at::Tensor executed_masks(const RoutingRecord& record, const at::Tensor& tokens,
+                          std::int64_t layers) {
+  std::vector<std::int64_t> sizes = tokens.sizes().vec();
+  sizes.push_back(layers);
+  const at::Tensor masks = at::ones(sizes, at::kBool);
+  for (const LayerRouting& layer : record.layers) {
+    masks.select(3, layer.layer).copy_(layer.executed);
+  }
+  return masks;
+}
 
 std::vector<double> unexecuted_shares(const ExecutionMasks& masks) {
   const at::Tensor none = at::stack(masks).any(0).logical_not();

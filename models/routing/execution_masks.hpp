@@ -7,8 +7,15 @@
 
 namespace depthgrid {
 
+struct RoutingRecord;
+
 /// What layers that skip tokens have executed, one mask (E, B, T) bool per layer, in order.
 using ExecutionMasks = std::vector<at::Tensor>;
+
+/// What each layer of a pass over `tokens` (E, B, T) has executed, as masks for Execution::forced;
+/// layers that have recorded nothing execute every token. @return (E, B, T, L) bool
+at::Tensor executed_masks(const RoutingRecord& record, const at::Tensor& tokens,
+                          std::int64_t layers);
 
 /// Share of the tokens that none of the layers has executed. @return (E)
 std::vector<double> unexecuted_shares(const ExecutionMasks& masks);

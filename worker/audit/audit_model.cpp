@@ -7,7 +7,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/equal.h>
-#include <ATen/ops/ones.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 
@@ -92,17 +91,6 @@ ParameterLayout layout_of(const AuditSubject& subject, const ModelOptions& o) {
 
 at::Tensor audit_tokens(std::int64_t below, std::vector<std::int64_t> sizes, std::uint64_t key) {
   return at::randint(0, below, sizes, at::make_generator<at::CPUGeneratorImpl>(key), at::kLong);
-}
-
-at::Tensor executed_masks(const RoutingRecord& record, const at::Tensor& tokens,
-                          std::int64_t layers) {
-  std::vector<std::int64_t> sizes = tokens.sizes().vec();
-  sizes.push_back(layers);
-  const at::Tensor masks = at::ones(sizes, at::kBool);
-  for (const LayerRouting& layer : record.layers) {
-    masks.select(3, layer.layer).copy_(layer.executed);
-  }
-  return masks;
 }
 
 Control audit_control(const ModelOptions& o, const at::Tensor& tokens, std::uint64_t key) {

@@ -105,11 +105,6 @@ at::Tensor audit_tokens(std::int64_t below, std::vector<std::int64_t> sizes, std
 /// as it has axes, a function of `key` alone; undefined for other models. @return (E, B, T, U)
 Control audit_control(const ModelOptions& o, const at::Tensor& tokens, std::uint64_t key);
 
-/// What each layer of a pass over `tokens` (E, B, T) has executed, as masks for Execution::forced;
-/// layers that have recorded nothing execute every token. @return (E, B, T, L) bool
-at::Tensor executed_masks(const RoutingRecord& record, const at::Tensor& tokens,
-                          std::int64_t layers);
-
 /// Whether all bits are equal, including those of NaN. @param a, b  of one shape and dtype.
 bool same_bits(const at::Tensor& a, const at::Tensor& b);
 

@@ -8,6 +8,7 @@
 #include <ATen/ops/cat.h>
 
 #include "models/calibration.hpp"
+#include "models/routing/execution_masks.hpp"
 
 namespace depthgrid {
 namespace {

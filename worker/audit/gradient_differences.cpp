@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -39,16 +38,8 @@ class LossTerms {
         weights_(model.model().loss_terms()),
         held_(model.model(), model.seeds()),
         language_(&model.language()) {
-    const ModelOptions& o = model.options();
-    if (held_.hold_directions(batch)) language_ = &held_;
-    if (o.routing.layers.empty()) return;
-    const at::Tensor inputs = batch.windows.narrow(2, 0, batch.windows.size(2) - 1);
-    auto record = std::make_shared<RoutingRecord>();
-    model.logits(inputs, {.training = true, .routing = record.get()});
-    held_.training_execution = Execution{.mode = ExecutionMode::Forced,
-                                         .forced = executed_masks(*record, inputs, o.layers),
-                                         .held = record};
-    language_ = &held_;
+    const bool executes = held_.hold_execution(batch);
+    if (held_.hold_directions(batch) || executes) language_ = &held_;
   }
 
   std::vector<at::Tensor> operator()() {

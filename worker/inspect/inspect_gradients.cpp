@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,7 +11,6 @@
 
 #include "core/base/error.hpp"
 #include "models/cell_language_model.hpp"
-#include "models/routing/routing_record.hpp"
 #include "worker/audit/audit_model.hpp"
 #include "worker/audit/audit_twin.hpp"
 #include "worker/inspect/gradient_report.hpp"
@@ -24,18 +22,6 @@ namespace {
 constexpr TwinSize kTwin = {.width = 32, .layers = 4, .tokens = 16, .vocabulary = 32};
 constexpr double kMoved = 0.02;         // distance from initial values, some of which are zero
 constexpr double kFloat32Limit = 1e-3;  // relative to a group's norm
-
-/// The tokens that a training pass executes and the values behind its stop-gradients, to be held
-/// while parameters change; nothing if no layer skips tokens.
-std::optional<Execution> held_execution(const CheckModel& m, const at::Tensor& tokens) {
-  if (m.model.options().routing.layers.empty()) return std::nullopt;
-  const at::NoGradGuard no_grad;
-  auto record = std::make_shared<RoutingRecord>();
-  m.model.logits(tokens, {.training = true, .step = 1, .seeds = &m.seeds, .routing = record.get()});
-  return Execution{.mode = ExecutionMode::Forced,
-                   .forced = executed_masks(*record, tokens, m.model.options().layers),
-                   .held = record};
-}
 
 /// The training loss per token: the language model's first, then the family's weighted terms.
 LossUnderCheck training_loss(const CheckModel& m, CellLanguageModel& language,
@@ -108,9 +94,8 @@ CheckReport inspect_gradients(CheckSubject& subject, const CheckCase& c) {
                     "to {}",
                     options.vocabulary - 1));
   }
-  const at::Tensor inputs = windows.narrow(2, 0, windows.size(2) - 1);
   CellLanguageModel language(wide.model, wide.seeds);
-  language.training_execution = held_execution(wide, inputs);
+  language.hold_execution({windows, 1});
   const bool directed = language.hold_directions({windows, 1}) != nullptr;
   const std::vector<GroupGradients> rows =
       gradient_report(wide.arena, training_loss(wide, language, windows), c.samples, seed);
