@@ -114,6 +114,11 @@ at::Tensor ContinuousModel::start(std::int64_t first, std::int64_t count) const 
   return advance(model_.embed(tokens.unsqueeze(0).expand({o.cells, -1, -1})), 0, at_);
 }
 
+at::Tensor ContinuousModel::own(const at::Tensor& x) const {
+  const at::NoGradGuard no_grad;
+  return advance(x, at_, at_ + 1);
+}
+
 at::Tensor ContinuousModel::euler(const at::Tensor& x, std::int64_t steps) const {
   const at::NoGradGuard no_grad;
   DepthGrid grid = flow_grid(x.size(0), steps, x.options());

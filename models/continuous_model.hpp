@@ -33,6 +33,7 @@ class ContinuousModel final : public ContinuousDepth {
   std::int64_t steps() const override;
   const VectorField& field() const override { return *limit_; }
   at::Tensor start(std::int64_t first, std::int64_t count) const override;
+  at::Tensor own(const at::Tensor& x) const override;
   at::Tensor euler(const at::Tensor& x, std::int64_t steps) const override;
   at::Tensor finish(const at::Tensor& x) const override;
   at::Tensor logits(const at::Tensor& x) const override;

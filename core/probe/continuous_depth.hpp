@@ -24,6 +24,9 @@ class ContinuousDepth {
   /// double
   virtual at::Tensor start(std::int64_t first, std::int64_t count) const = 0;
 
+  /// H(1) by the model's own method and steps. @param x  H(0).
+  virtual at::Tensor own(const at::Tensor& x) const = 0;
+
   /// H(1) by `steps` Euler steps of equal length. With m of them, and if the model steps by Euler's
   /// method, these are the model's own: at its nodes, and with its sequential sublayers, which
   /// differ from f by terms of the order of the step. @param x  H(0).

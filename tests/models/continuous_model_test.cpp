@@ -86,7 +86,7 @@ std::vector<ModelCase> kinds() {
   return out;
 }
 
-TEST_P(Continuous, ItsEulerStepsAreTheModels) {
+TEST_P(Continuous, ItsOwnStepsAreTheModelsAndSoAreThoseOfEuler) {
   const Subject s(options_of(GetParam()));
   const auto depth = s.probed->continuous();
   ASSERT_NE(depth, nullptr);
@@ -100,6 +100,7 @@ TEST_P(Continuous, ItsEulerStepsAreTheModels) {
   EXPECT_EQ(start.scalar_type(), at::kDouble);
   EXPECT_LT(distance(start, states[first]), 1e-5);
   const at::Tensor end = depth->euler(start, depth->steps());
+  EXPECT_LT(distance(depth->own(start), states[last]), 1e-5);
   const bool euler = o.solver.method == &stepper("euler");
   EXPECT_TRUE(!euler || distance(end, states[last]) < 1e-5);
   EXPECT_LT(distance(depth->logits(depth->finish(states[last].to(at::kDouble))),

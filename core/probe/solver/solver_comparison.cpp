@@ -134,9 +134,19 @@ Continuity continuity(const MethodResult& rk4, const MethodResult& control) {
   return shown ? own : Continuity::Undecided;
 }
 
-Invariance invariance(const MethodResult& euler) {
-  if (std::isnan(euler.of_displacement)) return Invariance::Undecided;
-  return euler.of_displacement <= kInvariantDistance ? Invariance::Invariant : Invariance::Not;
+std::vector<double> over_displacement(const at::Tensor& end, const at::Tensor& reference,
+                                      const at::Tensor& start) {
+  std::vector<double> out = cell_norms(end - reference);
+  const std::vector<double> moved = cell_norms(reference - start);
+  for (std::size_t e = 0; e < out.size(); ++e) {
+    out[e] = std::isfinite(out[e]) ? relative(out[e], moved[e]) : kNaN;
+  }
+  return out;
+}
+
+Invariance invariance(double of_displacement) {
+  if (std::isnan(of_displacement)) return Invariance::Undecided;
+  return of_displacement <= kInvariantDistance ? Invariance::Invariant : Invariance::Not;
 }
 
 }  // namespace depthgrid

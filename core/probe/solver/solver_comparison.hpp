@@ -70,13 +70,19 @@ Continuity continuity(const MethodResult& rk4);
 /// there has shown nothing, and leaves a field that passes undecided.
 Continuity continuity(const MethodResult& rk4, const MethodResult& control);
 
+/// How far `end` is from the reference, over the displacement, by cell; NaN over nothing, and for
+/// what is not finite.
+std::vector<double> over_displacement(const at::Tensor& end, const at::Tensor& reference,
+                                      const at::Tensor& start);
+
 /// Whether other solvers would do: values of the flag `solver_invariant`. The model's own steps may
 /// be so far from the solution, over the displacement. It says nothing of smoothness: a field that
 /// is too strong for m steps is continuous all the same.
 enum class Invariance : std::uint8_t { Undecided, Invariant, Not };
 constexpr double kInvariantDistance = 0.1;
 
-/// @param euler  SolverMethod::EulerM. Undecided where nothing was measured.
-Invariance invariance(const MethodResult& euler);
+/// @param of_displacement  by the model's own method and steps. Undecided where nothing was
+///                         measured.
+Invariance invariance(double of_displacement);
 
 }  // namespace depthgrid

@@ -129,6 +129,7 @@ void SolverProbe::declare(RecordSink& out) {
   add(kDivergence, "solver_kl");
   add(kLoss, "solver_loss_change");
   series_[kContinuous] = out.declare({"solver_continuous", {}});
+  series_[kOwn] = out.declare({"solver_own_divergence", {}});
   series_[kInvariant] = out.declare({"solver_invariant", {}});
   const std::vector<double> tau = velocity_times();
   series_[kVelocity] = out.declare(
@@ -169,6 +170,11 @@ void SolverProbe::measure(std::int64_t /*step*/, RecordSink& out) {
   write(kStatus, by_cell(runs, [](const MethodResult& r) { return r.cost.status; }), out);
   write(kReached, by_cell(runs, [](const MethodResult& r) { return r.cost.reached; }), out);
 
+  std::vector<double> own =
+      over_displacement(depth->own(problem.start), reference.x, problem.start);
+  for (std::size_t e = 0; e < own.size(); ++e) {
+    if (reference.cost[e].status != SolveStatus::Done) own[e] = kNaN;
+  }
   write_velocity(problem.field, reference.states, out);
   const at::Tensor targets = set.windows.narrow(0, 0, count).narrow(1, 1, set.tokens());
   std::vector<std::vector<double>> kl(reference.cost.size()), loss(reference.cost.size());
@@ -186,7 +192,7 @@ void SolverProbe::measure(std::int64_t /*step*/, RecordSink& out) {
   if (options_.negative_control) {
     control = write_control(problem.start, reference.x, problem.steps, out);
   }
-  write_verdicts(runs, control, out);
+  write_verdicts(runs, control, own, out);
 }
 
 void SolverProbe::write_velocity(const VectorField& field, const std::vector<at::Tensor>& states,
@@ -204,25 +210,22 @@ void SolverProbe::write_velocity(const VectorField& field, const std::vector<at:
 }
 
 void SolverProbe::write_verdicts(const std::vector<MethodRun>& runs,
-                                 const std::vector<MethodRun>& control, RecordSink& out) const {
-  const auto place = [&](SolverMethod method) {
-    return static_cast<std::size_t>(std::ranges::find(options_.methods, method) -
-                                    options_.methods.begin());
-  };
-  const std::size_t rk4 = place(SolverMethod::Rk4), euler = place(SolverMethod::EulerM);
-  const auto write_flag = [&](Series series, std::size_t e, double flag) {
-    out.write(series_[series], e, {&flag, 1});
+                                 const std::vector<MethodRun>& control,
+                                 const std::vector<double>& own, RecordSink& out) const {
+  const auto rk4 = static_cast<std::size_t>(std::ranges::find(options_.methods, SolverMethod::Rk4) -
+                                            options_.methods.begin());
+  const auto write_one = [&](Series series, std::size_t e, double value) {
+    out.write(series_[series], e, {&value, 1});
   };
   for (std::size_t e = 0; e < runs.front().cells.size(); ++e) {
     Continuity found = Continuity::Undecided;
     if (rk4 < runs.size()) {
-      const MethodResult& own = runs[rk4].cells[e];
-      found = control.empty() ? continuity(own) : continuity(own, control[rk4].cells[e]);
+      const MethodResult& here = runs[rk4].cells[e];
+      found = control.empty() ? continuity(here) : continuity(here, control[rk4].cells[e]);
     }
-    Invariance steps = Invariance::Undecided;
-    if (euler < runs.size()) steps = invariance(runs[euler].cells[e]);
-    write_flag(kContinuous, e, static_cast<double>(found));
-    write_flag(kInvariant, e, static_cast<double>(steps));
+    write_one(kContinuous, e, static_cast<double>(found));
+    write_one(kOwn, e, own[e]);
+    write_one(kInvariant, e, static_cast<double>(invariance(own[e])));
   }
 }
 

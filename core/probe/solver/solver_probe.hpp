@@ -28,7 +28,8 @@ struct SolverOptions {
 /// float64. The negative control is a chain of m independent layers that moves the states as far
 /// (IndependentLayers): there, distances of Euler's steps look as good, and no order is observed.
 /// `solver_continuous` is continuity() of rk4, and of the control where there is one;
-/// `solver_invariant` is invariance() of the model's own steps.
+/// `solver_own_divergence` is the distance of the model's own method and steps over the
+/// displacement, `solver_invariant` invariance() of it.
 /// `solver_velocity` is the speed of the reference along depth-time, by its dense output.
 class SolverProbe final : public Probe {
  public:
@@ -55,6 +56,7 @@ class SolverProbe final : public Probe {
     kControlDivergence,
     kControlOrder,
     kContinuous,
+    kOwn,
     kInvariant,
     kVelocity,
     kSeries
@@ -67,7 +69,7 @@ class SolverProbe final : public Probe {
   void write_velocity(const VectorField& field, const std::vector<at::Tensor>& states,
                       RecordSink& out) const;
   void write_verdicts(const std::vector<MethodRun>& runs, const std::vector<MethodRun>& control,
-                      RecordSink& out) const;
+                      const std::vector<double>& own, RecordSink& out) const;
 
   const ProbeSubject& subject_;
   SolverOptions options_;

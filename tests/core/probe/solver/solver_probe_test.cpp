@@ -45,12 +45,16 @@ class Tanh final : public VectorField {
 
 class Given final : public ContinuousDepth {
  public:
-  Given(const VectorField& field, at::Tensor start) : field_(field), start_(std::move(start)) {}
+  Given(const VectorField& field, at::Tensor start, const Tableau& method = kEuler)
+      : field_(field), start_(std::move(start)), method_(method) {}
 
   std::int64_t steps() const override { return kSteps; }
   const VectorField& field() const override { return field_; }
   at::Tensor start(std::int64_t first, std::int64_t count) const override {
     return start_.narrow(1, first, count);
+  }
+  at::Tensor own(const at::Tensor& x) const override {
+    return DepthIntegrator(method_).solve(field_, flow_grid(x.size(0), kSteps, x.options()), x, {});
   }
   at::Tensor euler(const at::Tensor& x, std::int64_t steps) const override {
     const DepthGrid grid = flow_grid(x.size(0), steps, x.options());
@@ -62,27 +66,31 @@ class Given final : public ContinuousDepth {
  private:
   const VectorField& field_;
   at::Tensor start_;
+  const Tableau& method_;
 };
 
 class GivenField final : public FakeSubject {
  public:
-  GivenField(const VectorField& field, at::Tensor start)
+  GivenField(const VectorField& field, at::Tensor start, const Tableau& method)
       : FakeSubject({start, start}, at::zeros({start.size(0), 2}, at::kDouble)),
         field_(field),
-        start_(start) {}
+        start_(start),
+        method_(method) {}
 
   std::int64_t continuous_steps() const override { return kSteps; }
   std::unique_ptr<ContinuousDepth> continuous() const override {
-    return std::make_unique<Given>(field_, start_);
+    return std::make_unique<Given>(field_, start_, method_);
   }
 
  private:
   const VectorField& field_;
   at::Tensor start_;
+  const Tableau& method_;
 };
 
-RecordedRows seen(const VectorField& field, const at::Tensor& start, SolverOptions options = {}) {
-  const GivenField subject(field, start);
+RecordedRows seen(const VectorField& field, const at::Tensor& start, SolverOptions options = {},
+                  const Tableau& method = kEuler) {
+  const GivenField subject(field, start, method);
   SolverProbe probe(subject, std::move(options));
   RecordedRows out;
   probe.declare(out);
@@ -230,6 +238,18 @@ TEST(SolverProbe, AStrongFieldIsContinuousAndNotInvariant) {
   EXPECT_EQ(strong.row("solver_reached"), std::vector<double>(4, 1));
 }
 
+/// What another method takes four steps of is judged by its own, whatever is compared.
+TEST(SolverProbe, AModelsOwnMethodIsJudged) {
+  const Tanh field(at::tensor({6.0}, at::kDouble));
+  const at::Tensor start = at::randn({1, 2, 6, 8}, at::kDouble);
+  const RecordedRows euler = seen(field, start);
+  const RecordedRows rk4 = seen(field, start, {.methods = {SolverMethod::Dopri5}}, kRk4);
+
+  EXPECT_EQ(euler.row("solver_own_divergence")[0], euler.row("solver_divergence_displacement")[0]);
+  EXPECT_LT(rk4.row("solver_own_divergence")[0], kInvariantDistance);
+  EXPECT_EQ(rk4.row("solver_invariant")[0], 1);
+}
+
 TEST(SolverProbe, WithoutRk4NothingIsDecided) {
   const Tanh field(at::tensor({1.3}, at::kDouble));
   const RecordedRows out = seen(field, at::randn({1, 2, 6, 8}, at::kDouble),
@@ -273,8 +293,9 @@ TEST(SolverProbe, FusedIsAloneAndADivergedCellHarmsNobody) {
   EXPECT_EQ(out.row("solver_status", 1), std::vector<double>(4, 3));
   EXPECT_EQ(out.row("solver_continuous", 1)[0], 0) << "undecided";
   EXPECT_EQ(out.row("solver_invariant", 1)[0], 0) << "undecided";
-  for (const char* name : {"solver_divergence_state", "solver_observed_order", "solver_kl",
-                           "solver_control_divergence", "solver_control_order"}) {
+  for (const char* name :
+       {"solver_divergence_state", "solver_observed_order", "solver_kl", "solver_own_divergence",
+        "solver_control_divergence", "solver_control_order"}) {
     for (const double v : out.row(name, 1)) EXPECT_TRUE(std::isnan(v)) << name;
   }
 }
@@ -294,7 +315,7 @@ TEST(SolverProbe, IsRefusedWithoutAFieldOrMethods) {
   const at::Tensor x = at::zeros({1, 1, 1, 1}, at::kDouble);
   EXPECT_THROW(SolverProbe(FakeSubject({x, x}, at::zeros({1, 2}, at::kDouble)), {}), Error);
   const Tanh field(at::tensor({1.0}, at::kDouble));
-  EXPECT_THROW(SolverProbe(GivenField(field, x), {.methods = {}}), Error);
+  EXPECT_THROW(SolverProbe(GivenField(field, x, kEuler), {.methods = {}}), Error);
   EXPECT_EQ(solver_method("rk4"), SolverMethod::Rk4);
   EXPECT_THROW(solver_method("euler"), Error);
 }
