@@ -190,7 +190,7 @@ std::int64_t effective_parameters(const ModelOptions& o, const ParameterLayout& 
     if (repeated) flow += slot.count;
   }
   const std::int64_t blocks = o.block_evaluations();
-  return layout.size() - generators + blocks * generated_entries(o) + (blocks - 1) * shared +
+  return layout.parameters() - generators + blocks * generated_entries(o) + (blocks - 1) * shared +
          (o.solver.evaluations() - 1) * flow;
 }
 

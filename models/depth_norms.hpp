@@ -32,7 +32,8 @@ JacobianNorms jacobian_norms(const Stepper& method, const VectorField& field, co
                              const at::Tensor& x, const Control& u, const at::Tensor& starts,
                              JacobianNormChoice wanted = {});
 
-/// Of the part of a model's depth that regularisers are of, on this text, in evaluation mode.
+/// Of the part of a model's depth that regularisers are of, or could be of: its flow, or all its
+/// layers, each with h = 1 if it adds what its block makes; on this text, in evaluation mode.
 /// @param tokens  (E, B, T).
 JacobianNorms jacobian_norms(const Model& model, const at::Tensor& tokens,
                              JacobianNormChoice wanted = {});

@@ -177,8 +177,7 @@ ProbedModel::GradientModeErrors ProbedModel::gradient_mode_errors(std::int64_t f
 }
 
 bool ProbedModel::has_field() const {
-  const ModelOptions& o = model_.options();
-  return o.flow.replaced() > 0 ? o.flow.field != FieldKind::Block : continuous_steps() > 0;
+  return model_.options().routing.layers.empty();
 }
 
 ProbedModel::RegularisedNorms ProbedModel::regularised_norms(std::int64_t first, std::int64_t count,

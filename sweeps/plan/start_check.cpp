@@ -42,7 +42,8 @@ bool is_added_module(std::string_view group) {
 }
 
 bool is_training_aid(std::string_view name) {
-  return name.starts_with("contrast.");
+  const bool direction = name.starts_with("regularisers.") && name.ends_with(".direction");
+  return direction || name.starts_with("contrast.");
 }
 
 StartFit start_fit(const std::vector<TensorInfo>& source, const std::vector<TensorInfo>& target) {

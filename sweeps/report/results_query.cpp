@@ -23,8 +23,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<std::string_view, 4> kMainMetrics = {"eval_loss.valid", "final_loss.valid",
-                                                          "eval_bits_per_byte.valid", "train_loss"};
+constexpr std::array<std::string_view, 5> kMainMetrics = {
+    "eval_loss.valid", "final_loss.valid", "eval_bits_per_byte.valid", "train_loss",
+    "gradient_adjoint_error"};  // what an approximate gradient is worth
 
 /// A column that every cell has.
 struct FixedColumn {

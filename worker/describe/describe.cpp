@@ -143,7 +143,7 @@ StructureCost cost_of(const std::string& structure, const CellConfig& config, bo
   const std::int64_t batch = config.integer("train.batch_size");
   StructureCost cost;
   cost.structure = structure;
-  cost.parameters = layout.size();
+  cost.parameters = layout.parameters();
   const std::vector<std::int64_t> groups = layout.counts_by_group();
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (groups[g] > 0) cost.parameter_groups.emplace_back(kParameterGroupNames[g], groups[g]);

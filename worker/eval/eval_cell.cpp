@@ -223,14 +223,15 @@ int eval_cell(const EvalCommand& command) {
                        {"data", place},
                        {"split", fs::is_regular_file(place) && !own ? Json() : Json(command.split)},
                        {"windows", command.windows > 0 ? Json(command.windows) : Json()},
+                       {"solver", solver_json(stored.options)},
                        {"modes", modes}})));
     return 0;
   }
   const std::string& tokenizer = stored.config.word("data.tokenizer");
   const bool lost = data->tokenizer && stream.bytes() == 0;
   print(fmt::format(
-      "{} after {} steps on {}{}\n{}{}", stored.cell.alias, stored.step, place,
-      fs::is_regular_file(place) && !own ? "" : ", " + command.split,
+      "{} after {} steps on {}{}{}\n{}{}", stored.cell.alias, stored.step, place,
+      fs::is_regular_file(place) && !own ? "" : ", " + command.split, solver_text(stored.options),
       table(rows, command.by_position),
       lost ? "no bits per byte: tokens of " + tokenizer + " do not keep every byte of this text\n"
            : ""));

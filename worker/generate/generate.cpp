@@ -154,6 +154,7 @@ int generate(const GenerateCommand& command) {
                                              {"prompt", command.prompt},
                                              {"prompt_tokens", prompt},
                                              {"control", command.control},
+                                             {"solver", solver_json(stored.options)},
                                              {"text", text},
                                              {"tokens", made.tokens},
                                              {"window_moves", made.restarts},

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/from_blob.h>
@@ -131,7 +132,21 @@ void solve_by(const CellChoice& choice, const std::string& alias, ModelOptions& 
   o.solver.method = &stepper(choice.solver_method);
 }
 
+bool is_solved(const ModelOptions& o) {
+  return o.solved() || (o.flow.replaced() > 0 && o.flow.field != FieldKind::Block);
+}
+
 }  // namespace
+
+nlohmann::ordered_json solver_json(const ModelOptions& o) {
+  if (!is_solved(o)) return nullptr;
+  return {{"method", o.solver.method->name()}, {"steps", o.solver.steps}};
+}
+
+std::string solver_text(const ModelOptions& o) {
+  if (!is_solved(o)) return "";
+  return fmt::format(" in {} steps of {}", o.solver.steps, o.solver.method->name());
+}
 
 void require_axes(const std::vector<double>& u, const ModelOptions& o) {
   const std::int64_t axes = o.control.axes;

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "core/config/cell_config.hpp"
 #include "core/train/optimizer/arena.hpp"
 #include "models/cell_language_model.hpp"
@@ -31,6 +33,13 @@ struct StoredModel {
   std::unique_ptr<Model> model;
   std::unique_ptr<CellLanguageModel> language;
 };
+
+/// How a flow, or a depth that is solved as one, is integrated: {"method": …, "steps": …}; null for
+/// layers.
+nlohmann::ordered_json solver_json(const ModelOptions& o);
+
+/// The same behind what a text says of a cell: " in 8 steps of rk4"; nothing for layers.
+std::string solver_text(const ModelOptions& o);
 
 /// @throws UserError (Usage) unless the model's control input has as many axes as `--control` has
 /// numbers.

@@ -60,6 +60,18 @@ void report_device(const Sweep& sweep, const RunContext& run) {
   }
 }
 
+/// Tells of cells whose gradients are not those of their loss.
+void report_gradients(const Sweep& sweep) {
+  const auto approximate = std::ranges::count_if(sweep.cells, [](const CellPlan& cell) {
+    return cell.config.word("model.gradient.mode") == "adjoint";
+  });
+  if (approximate == 0) return;
+  log(LogLevel::Info,
+      fmt::format("model.gradient.mode: adjoint: the gradients of {} cells are approximate; "
+                  "`gradient_adjoint_error` in the results is their error",
+                  approximate));
+}
+
 /// Who watches other processes enforces the budgets for them.
 bool watches_budget(const RunCommand& command, const Collective& world, const Sweep& sweep) {
   return world.rank() == 0 && command.mode == RunMode::Run && has_budget(sweep.run);
@@ -79,6 +91,7 @@ ExitCode run_sweep(const RunCommand& command, Collective& world, int local_rank,
   publish_sweep(command, world, sweep, store, run.progress);
   begin_again(command, world, sweep, store, run.progress);
   if (world.rank() == 0) report_device(sweep, run);
+  if (world.rank() == 0 && command.plans()) report_gradients(sweep);
   const std::vector<bool> wanted = wanted_cells(command, world, sweep, store);
   watchdog.enter(WorkPhase::Auditing);
   run.permit = pass_audits(world, sweep, wanted, usable_memory_bytes(local_size) / 2, run.progress);

@@ -128,6 +128,9 @@ std::string StartedFrom::line() const {
 std::vector<StartedFrom> warm_start(const std::vector<const CellConfig*>& cells,
                                     const ModelOptions& options, Arena& arena,
                                     const WeightsReader& read) {
+  const std::vector<std::string> training_aids = {"contrast.scale", "contrast.bias",
+                                                  "regularisers.spectral_norm.direction",
+                                                  "regularisers.log_norm.direction"};
   std::vector<StartedFrom> out(cells.size());
   std::optional<FinalWeights> source;  // cells of a job often share one
   for (std::size_t e = 0; e < cells.size(); ++e) {
@@ -146,9 +149,9 @@ std::vector<StartedFrom> warm_start(const std::vector<const CellConfig*>& cells,
     if (cells[e]->word("model.init.layout") == "hf-gpt2") {
       load_hf_gpt2(path, options, e, arena);
     } else {
-      out[e].fresh = load_weights(
-          arena, static_cast<std::int64_t>(e), native_places(arena.layout()),
-          SafetensorsFile(start_files(path).back()), {"contrast.scale", "contrast.bias"});
+      out[e].fresh =
+          load_weights(arena, static_cast<std::int64_t>(e), native_places(arena.layout()),
+                       SafetensorsFile(start_files(path).back()), training_aids);
       clear_controls(out[e], e, arena, signalled_in_file(*cells[e], path));
     }
   }

@@ -65,8 +65,9 @@ void check_gradient(const Slots& s, const RuleReport& report) {
   if (!flow) {
     report({row.gradient, row.family, row.field_kind},
            mode +
-               " needs a flow (`model.family: hybrid_ode` with a `model.field.kind` other than "
-               "block, time_indexed or tong): layers have `model.gradient.mode: checkpoint`");
+               " needs a flow (`model.family: time_indexed` or `tong`, or `hybrid_ode` with a "
+               "`model.field.kind` other than block): layers have `model.gradient.mode: "
+               "checkpoint`");
     return;
   }
   if (undoes && !s.is(row.flow_method, "reversible_heun")) {

@@ -32,8 +32,15 @@ const ParameterSlot& ParameterLayout::find(const std::string& name) const {
 
 std::vector<std::int64_t> ParameterLayout::counts_by_group() const {
   std::vector<std::int64_t> counts(kParameterGroupCount, 0);
-  for (const ParameterSlot& s : slots_) counts[static_cast<std::size_t>(s.spec.group)] += s.count;
+  for (const ParameterSlot& s : slots_) {
+    if (!s.spec.average) counts[static_cast<std::size_t>(s.spec.group)] += s.count;
+  }
   return counts;
+}
+
+std::int64_t ParameterLayout::parameters() const {
+  const std::vector<std::int64_t> counts = counts_by_group();
+  return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
 }
 
 std::int64_t trainable_parameters(const ParameterLayout& layout,

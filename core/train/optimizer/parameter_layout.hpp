@@ -62,8 +62,11 @@ class ParameterLayout final : public ParameterSource {
   /// @throws Error if the layout has no such parameter.
   const ParameterSlot& find(const std::string& name) const;
 
-  /// Parameters of each group, in the order of ParameterGroup.
+  /// Parameters of each group, in the order of ParameterGroup, without running averages.
   std::vector<std::int64_t> counts_by_group() const;
+
+  /// All of them, without running averages, which size() counts.
+  std::int64_t parameters() const;
 
  private:
   std::vector<ParameterSlot> slots_;

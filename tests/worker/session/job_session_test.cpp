@@ -171,6 +171,7 @@ TEST(JobSession, AnAttemptTakesOverFromTheCheckpointOfTheOneBefore) {
 /// that of the step before.
 const std::map<std::string, std::vector<std::string>> kFlows = {
     {"adjoint", {"model.gradient.mode=adjoint"}},
+    {"checkpoint", {"model.gradient.mode=checkpoint", "model.gradient.slots=1"}},
     {"reversible", {"model.gradient.mode=reversible", "model.solver.method=reversible_heun"}},
     {"directions", {"regularisers.spectral_norm=0.1", "regularisers.log_norm=0.1"}},
 };
