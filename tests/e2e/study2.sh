@@ -34,6 +34,8 @@ loss_of() {  # loss_of CELL OPTIONS...
 trained=$(loss_of hybrid,s0)
 [ "$(loss_of hybrid,s0 --solver-steps 4 --solver-method euler)" = "$trained" ] || fail "four steps of Euler are not what was trained"
 [ "$(loss_of hybrid,s0 --solver-steps 64)" != "$trained" ] || fail "the number of steps changes nothing"
+expect 0 "$depthgrid" eval hybrid,s0 flow --windows 4 --solver-steps 8 --json
+check 'j["solver"] == {"method": "euler", "steps": 8}'
 expect 0 "$depthgrid" check decode hybrid,s0 flow --solver-steps 3 --solver-method rk4 --length 8 --prefill 3 --dtype f64
 check 'j["results"][0]["difference"] < 1e-9 and len(j["results"][0]["kv_lengths"]) == 7'
 expect 2 "$depthgrid" eval blocks6,s0 flow --solver-steps 8
@@ -44,6 +46,8 @@ says err "expected one of euler midpoint"
 # What an approximate gradient is worth, and what a term of the loss is, are among the results.
 expect 0 "$depthgrid" run "$sources/configs/study2/gradient_modes.yaml" "${small[@]}" --only 'tag = adjoint4' \
   --set probes.gradients.norms=true --store adjoint -q
+expect 0 "$depthgrid" results adjoint
+says out "gradient_adjoint_error"
 expect 0 "$depthgrid" results adjoint --json
 check '[c["metrics"]["regulariser_spectral_norm_converged"] > 0 for c in j["cells"] if c["status"] == "completed"] == [True, True]'
 check '[0 < c["metrics"]["gradient_adjoint_error"] < 0.5 for c in j["cells"] if c["status"] == "completed"] == [True, True]'

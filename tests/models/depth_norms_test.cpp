@@ -16,6 +16,7 @@
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include "core/depth/integrator.hpp"
 #include "models/control_secant.hpp"
@@ -79,6 +80,39 @@ struct Small {
     return built.model->states(tokens, {.control = {u}});
   }
 };
+
+/// Of all layers where there is no flow: against the singular values of each layer's Jacobian.
+TEST(DepthNorms, OfLayersAreThoseOfTheirJacobians) {
+  const Small small(small_options("standard", kCells));
+  const ForwardContext context{.composed = true};
+  const std::vector<DepthSegment> depth = small.built.model->segments(context);
+  ASSERT_EQ(depth.size(), 1U);
+  const DepthGrid& grid = depth.front().grid;
+  at::Tensor x = small.built.model->embed(small.tokens).detach();
+  const std::int64_t size = x.size(2) * x.size(3);
+  at::Tensor largest = at::zeros({kCells}, at::kDouble), growing = largest.clone();
+  for (std::int64_t i = 0; i < grid.steps(); ++i) {
+    const at::Tensor here = x.requires_grad_(true);
+    const at::Tensor dx = depth.front().field->evaluate(here, grid.at(i), {}).dx;
+    at::Tensor jacobian = at::zeros({kCells, 2, size, size}, at::kDouble);
+    for (std::int64_t row = 0; row < size; ++row) {
+      const at::Tensor one = at::zeros({kCells, 2, size}, at::kDouble);
+      one.select(2, row).fill_(1);
+      jacobian.select(2, row).copy_(
+          torch::autograd::grad({dx}, {here}, {one.view(x.sizes())}, true)[0].flatten(2));
+    }
+    const at::Tensor h = grid.at(i).h.to(at::kDouble);
+    largest += h * std::get<1>(at::linalg_svd(jacobian)).select(-1, 0).mean(1);
+    const at::Tensor symmetric = (jacobian + jacobian.transpose(-1, -2)) / 2;
+    growing += h * at::linalg_eigvalsh(symmetric).select(-1, size - 1).mean(1);
+    x = (here + grid.at(i).h.view({-1, 1, 1, 1}) * dx).detach();
+  }
+
+  const JacobianNorms found = jacobian_norms(*small.built.model, small.tokens);
+
+  EXPECT_LT(off(found.spectral, largest), 1e-6);
+  EXPECT_LT(off(found.log, growing), 1e-6);
+}
 
 TEST(DepthNorms, TheSlopeInTheSignalIsThatOfDifferences) {
   ModelOptions o = small_options("hybrid_ode", kCells);

@@ -83,7 +83,8 @@ constexpr Leaf kProbes[] = {
                     "counts steps in which the gradient of a layer is larger, before the clip")),
          kGradientsOn),
     read(flag("probes.gradients.norms", "false", Observation,
-              "what `regularisers` name, of any field and signal: ‖J‖₂, μ₂(J), ‖J‖_F, ‖∂H/∂u‖_F"),
+              "what `regularisers` name, of any flow or layers and signal: ‖J‖₂, μ₂(J), ‖J‖_F, "
+              "‖∂H/∂u‖_F"),
          kGradientsOn),
     schedule("probes.logit_lens.schedule", "end",
              "loss and agreement when the head reads the state at each depth"),

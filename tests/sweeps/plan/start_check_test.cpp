@@ -43,6 +43,10 @@ TEST(StartFit, WhatTrainingAloneLearnedIsLeftBehind) {
   const std::vector<TensorInfo> told = with(kDense, {"contrast.scale", {1}, "control"});
   EXPECT_EQ(start_fit(told, kDense).problems, Names{});
   EXPECT_EQ(start_fit(kDense, told).fresh, Names{"contrast.scale"});
+  const std::vector<TensorInfo> directed =
+      with(kDense, {"regularisers.log_norm.direction", {4, 8}, "scalars"});
+  EXPECT_TRUE(start_fit(directed, kDense).problems.empty()) << "left behind";
+  EXPECT_TRUE(start_fit(kDense, directed).problems.empty()) << "drawn anew";
   EXPECT_EQ(start_fit(with(kDense, {"prefix.weight", {3, 8}, "control"}), kDense).problems,
             Names{"unknown here: prefix.weight"});
 }

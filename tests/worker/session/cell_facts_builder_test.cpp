@@ -76,6 +76,7 @@ TEST(CellFacts, FrozenGroupsAndAveragesAreStoredButNotTrained) {
       {.name = "c", .shape = {1}, .group = ParameterGroup::Trunk, .init = {}, .average = true});
   std::array<bool, kParameterGroupCount> frozen{};
   EXPECT_EQ(layout.size(), 15);
+  EXPECT_EQ(layout.parameters(), 14);
   EXPECT_EQ(trainable_parameters(layout, frozen), 14);
   frozen[static_cast<std::size_t>(ParameterGroup::Head)] = true;
   EXPECT_EQ(trainable_parameters(layout, frozen), 10);
