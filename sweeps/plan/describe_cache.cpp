@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include "core/base/error.hpp"
+#include "core/base/output.hpp"
 #include "core/base/subprocess.hpp"
+#include "core/base/terminal.hpp"
 #include "sweeps/protocol/commands.hpp"
 
 namespace depthgrid {
@@ -18,6 +20,14 @@ std::string asked_about(const CellPlan& cell, CostDetail detail) {
   if (detail == CostDetail::Tensors) return "tensors " + cell.structure;
   return fmt::format("{} {} {}", cell.structure, plain_text(cell.config.at("resources.device")),
                      plain_text(cell.config.at("resources.threads")));
+}
+
+/// Says, where somebody looks, why nothing comes for a while.
+void say_measuring(std::size_t structures) {
+  const auto terminal = Terminal::find();
+  if (!terminal || terminal->use() == TerminalUse::Nothing) return;
+  print_to_stderr(fmt::format("measuring a step of {} structure{}, once for this machine …\n",
+                              structures, structures == 1 ? "" : "s"));
 }
 
 }  // namespace
@@ -56,6 +66,7 @@ CostTable DescribeCache::costs(const std::vector<CellPlan>& cells, CostDetail de
                                 "structure are its answers; build both programs",
                                 worker_.string()));
   }
+  if (detail == CostDetail::Times) say_measuring(missing.size());
   const std::string request = structure_request(
       missing,
       {{"times", detail == CostDetail::Times}, {"tensors", detail == CostDetail::Tensors}});
