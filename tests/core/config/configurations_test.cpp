@@ -72,10 +72,11 @@ TEST(Configurations, EachExpandsToTheCellsThatItsFirstLinesCount) {
     }
     EXPECT_EQ(std::stoul(said[2]), sweep.cells.size());
     static const std::map<std::string, std::size_t> words = {
-        {"two", 2},        {"three", 3},     {"four", 4},          {"five", 5},
-        {"six", 6},        {"seven", 7},     {"eight", 8},         {"nine", 9},
-        {"ten", 10},       {"eleven", 11},   {"twelve", 12},       {"sixteen", 16},
-        {"seventeen", 17}, {"nineteen", 19}, {"twenty-three", 23}, {"twenty-seven", 27}};
+        {"two", 2},          {"three", 3},     {"four", 4},    {"five", 5},
+        {"six", 6},          {"seven", 7},     {"eight", 8},   {"nine", 9},
+        {"ten", 10},         {"eleven", 11},   {"twelve", 12}, {"sixteen", 16},
+        {"seventeen", 17},   {"nineteen", 19}, {"twenty", 20}, {"twenty-three", 23},
+        {"twenty-seven", 27}};
     std::string word = said[1];
     word.front() = static_cast<char>(std::tolower(word.front()));
     ASSERT_TRUE(words.contains(word)) << word;
