@@ -48,7 +48,8 @@ StructureAudit facts_of(const AuditSubject& subject, const AuditModels& models) 
   audit.family = o.family;
   audit.parameters = layout.size();
   for (const ParameterSlot& slot : layout.slots()) {
-    if (!subject.frozen[static_cast<std::size_t>(slot.spec.group)]) audit.trainable += slot.count;
+    const bool frozen = subject.frozen[static_cast<std::size_t>(slot.spec.group)];
+    if (!frozen && !slot.spec.average) audit.trainable += slot.count;
     const std::string module = module_of(slot.spec.name);
     const auto at =
         std::ranges::find(audit.modules, module, &std::pair<std::string, std::int64_t>::first);

@@ -60,16 +60,23 @@ void report_device(const Sweep& sweep, const RunContext& run) {
   }
 }
 
-/// Tells of cells whose gradients are not those of their loss.
-void report_gradients(const Sweep& sweep) {
-  const auto approximate = std::ranges::count_if(sweep.cells, [](const CellPlan& cell) {
-    return cell.config.word("model.gradient.mode") == "adjoint";
-  });
+/// Tells of cells, of those that are to be trained, whose gradients are not those of their loss.
+void report_gradients(const Sweep& sweep, const std::vector<bool>& wanted) {
+  std::int64_t approximate = 0, measured = 0;
+  for (std::size_t i = 0; i < sweep.cells.size(); ++i) {
+    const CellConfig& config = sweep.cells[i].config;
+    if (!wanted[i] || config.word("model.gradient.mode") != "adjoint") continue;
+    ++approximate;
+    measured += config.at("probes.gradients.schedule") == Value("off") ? 0 : 1;
+  }
   if (approximate == 0) return;
   log(LogLevel::Info,
-      fmt::format("model.gradient.mode: adjoint: the gradients of {} cells are approximate; "
-                  "`gradient_adjoint_error` in the results is their error",
-                  approximate));
+      fmt::format(
+          "model.gradient.mode: adjoint: gradients are approximate (cells to train: {}); {}",
+          approximate,
+          measured == approximate
+              ? "`gradient_adjoint_error` in the results is their error"
+              : "where `probes.gradients.schedule` is off, nothing says how wrong they are"));
 }
 
 /// Who watches other processes enforces the budgets for them.
@@ -91,8 +98,8 @@ ExitCode run_sweep(const RunCommand& command, Collective& world, int local_rank,
   publish_sweep(command, world, sweep, store, run.progress);
   begin_again(command, world, sweep, store, run.progress);
   if (world.rank() == 0) report_device(sweep, run);
-  if (world.rank() == 0 && command.plans()) report_gradients(sweep);
   const std::vector<bool> wanted = wanted_cells(command, world, sweep, store);
+  if (world.rank() == 0 && command.plans()) report_gradients(sweep, wanted);
   watchdog.enter(WorkPhase::Auditing);
   run.permit = pass_audits(world, sweep, wanted, usable_memory_bytes(local_size) / 2, run.progress);
   std::optional<BudgetGuard> budget;

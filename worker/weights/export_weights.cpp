@@ -77,7 +77,7 @@ int export_weights(const ExportCommand& command) {
     if (layout.name != command.layout) continue;
     const StoredModel stored(command.from);
     layout.write(stored, command.out);
-    const std::int64_t parameters = stored.arena->size();
+    const std::int64_t parameters = stored.arena->layout().parameters();
     if (command.json) {
       print(fmt::format("{}\n", json_text(nlohmann::ordered_json{{"schema", 1},
                                                                  {"cell", stored.cell.id},
