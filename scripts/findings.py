@@ -11,8 +11,8 @@ docs/findings/NAME.csv has one row per cell that has finished, in the order of t
 those that findings_list.py names; a seed that some arm lacks is left out of all, unless it says that arms were given
 different numbers. Tables of the page stand between `<!-- table NAME/TABLE -->` and `<!-- end -->`; every statistic in
 them is from `depthgrid compare … --json` of docs/findings/NAME.csv, or of what this script subtracts by seed where a
-question is about two figures of one arm, or about how much more one arm gains than another; it rounds, and nothing
-else. `make` needs h5py where elements of matrices are kept, the rest needs Python alone. --build: the folder of the
+question is about two figures of one arm, or about how much more one arm gains than another; it rounds, corrects by
+Holm where a table has a column of it, and nothing else. `make` needs h5py where elements of matrices are kept, the rest needs Python alone. --build: the folder of the
 program.
 """
 

@@ -17,9 +17,17 @@ FINDINGS = {
         elements=["gradient_vanish_count.last.*", "gradient_explode_count.last.*", "gradient_clip_count.last",
                   "alpha.1", "alpha.250", "alpha.500"],
     ),
+    "gradient_flow_full": Finding(
+        [Run("configs/study2/gradient_flow.yaml", ("seeds=1",), store="results/study2-gradient-flow-full")],
+        ["final_loss.valid", "train_loss_last50", "flow_bypass_cost"],
+        "about two and a half hours, two cells side by side",
+        elements=["gradient_vanish_count.last.*", "gradient_explode_count.last.*", "gradient_clip_count.last",
+                  "alpha.1", "alpha.50", "alpha.250", "alpha.500", "solver_divergence_state.*.euler_*",
+                  "solver_divergence_displacement.*.euler_*", "solver_loss_change.*.euler_m"],
+    ),
     "replaced_layers": Finding(
         [Run("configs/study2/replaced_layers.yaml", STUDY_2)],
-        ["final_loss.valid", "flow_bypass_cost"],
+        ["final_loss.valid", "flow_bypass_cost", "cost_flops_token"],
     ),
     "regularisers": Finding(
         [Run("configs/study2/regularisers.yaml", (*STUDY_2, "train.steps=300"))],
@@ -29,12 +37,22 @@ FINDINGS = {
                   "trajectory_acceleration.last.[4-6].all", f"lyapunov_local_stretch.last.{FLOW_STEPS}",
                   "regulariser_jacobian_frobenius.last", "regulariser_spectral_norm.last",
                   "regulariser_spectral_norm_converged.last", "regulariser_log_norm.last",
-                  "regulariser_log_norm_converged.last", "regulariser_control_slope.last"],
+                  "regulariser_log_norm_converged.last", "regulariser_control_slope.last",
+                  "solver_divergence_state.last.euler_m", "solver_divergence_displacement.last.euler_m"],
+        ratios={"flow_displacement": ("solver_divergence_state", "solver_divergence_displacement")},
     ),
     "alpha": Finding(
-        [Run("configs/study2/alpha.yaml", STUDY_2)],
+        [Run("configs/study2/alpha.yaml", STUDY_2, probes=["--probe gradients --set probes.gradients.norms=true"])],
         ["final_loss.valid"],
-        elements=["lyapunov_local_stretch.last.*", "lyapunov_log_norm.last.*", "lyapunov_log_norm.first.[3-4]"],
+        elements=["lyapunov_local_stretch.last.*", "lyapunov_log_norm.last.*", "lyapunov_log_norm.first.[3-4]",
+                  "regulariser_spectral_norm_converged.last"],
+    ),
+    "alpha_start": Finding(
+        [Run("configs/study2/alpha.yaml", (*STUDY_2, "train.steps=1", 'probes.gradients.schedule={at: ["0 %"]}',
+             "probes.gradients.norms=true"), store="results/study2-alpha-start")],
+        ["final_loss.valid"],
+        "three minutes beside other work",
+        elements=["regulariser_spectral_norm_converged.first"],
     ),
     "solver_invariance": Finding(
         [Run("configs/study2/solver_invariance.yaml", STUDY_2)],
@@ -108,6 +126,7 @@ ALPHA_ROWS = [
     ([f"{start}, {'learned' if learned else 'fixed'}"], {"arm": _alpha(start, learned), "first": "3", "last": "6"})
     for start in ALPHAS for learned in (True, False)
 ] + [(["six blocks"], {"arm": "family=standard", "first": "3", "last": "4"})]  # fmt: skip
+STRETCH = f"lyapunov_local_stretch.last.{FLOW_STEPS}"
 REGULARISERS = {
     "energy": ("speed of the flow", f"trajectory_velocity.last.{FLOW_STEPS}.all"),
     "kinetic": ("speed of the flow", f"trajectory_velocity.last.{FLOW_STEPS}.all"),
@@ -120,6 +139,7 @@ REGULARISERS = {
 REGULARISED = [
     ("displacement before the flow", "trajectory_displacement.last.2.all", 3),
     ("after it", "trajectory_displacement.last.6.all", 3),
+    ("by the flow", "flow_displacement.last.euler_m", 4),
     ("Σ h ‖J‖²_F/TC", "regulariser_jacobian_frobenius.last", 5),
     ("Σ h ‖J‖₂", "regulariser_spectral_norm_converged.last", 4),
     ("Σ h μ₂", "regulariser_log_norm_converged.last", 4),
@@ -153,9 +173,14 @@ MODE_QUESTIONS = [
 SHORTENED = {"m2_k8": (2, 8), "m4_k8": (4, 8), "m4_k2": (4, 2), "m8_k2": (8, 2)}  # m steps for k of 24 layers
 
 
+BOUNDED = [  # what each is said to bound, beside what it names
+    ("energy", "displacement by the flow", "flow_displacement.last.euler_m"),
+    ("spectral_norm", "ln of the stretch of a step", STRETCH),
+    ("log_norm", "ln of the stretch of a step", STRETCH),
+]
 REGULARISER_QUESTIONS = [
     (f"`{name}` at {weight}: {what}", "arm − none", [(f"{name}={weight}", metric)], [("baseline", metric)])
-    for name, (what, metric) in REGULARISERS.items() for weight in WEIGHTS
+    for name, what, metric in [*((name, *named) for name, named in REGULARISERS.items()), *BOUNDED] for weight in WEIGHTS
 ] + [("`control_smoothness` at 0.1, band 0.05 … 0.1: ‖∂H/∂u‖_F/√TC", "arm − none",
       [("band", REGULARISERS["control_smoothness"][1])], [("baseline", REGULARISERS["control_smoothness"][1])])]  # fmt: skip
 
@@ -231,6 +256,18 @@ TABLES: dict[str, Table] = {
             Column("parameters", "parameters", "count"),
         ],
     ),
+    "gradient_flow_full/arms": ArmTable(
+        "gradient_flow_full",
+        ["arm"],
+        [([f"`{arm}`"], {"arm": arm}) for arm in FLOW_ARMS],
+        [
+            Column("loss of training, last 50 steps", "train_loss_last50", "sd", 3),
+            Column("on `valid`", "final_loss.valid", "sd", 3),
+            Column("without the flow, more", "flow_bypass_cost", "sd", 3),
+            Column("steps clipped", "gradient_clip_count.last", "count"),
+            Column("parameters", "parameters", "count"),
+        ],
+    ),
     "gradient_flow/questions": QuestionTable(
         "gradient_flow", [(*asked, "final_loss.valid") for asked in FLOW_QUESTIONS]
     ),
@@ -243,6 +280,7 @@ TABLES: dict[str, Table] = {
             Column("loss", "final_loss.valid"),
             Column("less `blocks6`", "final_loss.valid", "difference", 4, "blocks6"),
             Column("without the flow, more", "flow_bypass_cost", "interval"),
+            Column("operations a token", "cost_flops_token", "count"),
             Column("parameters", "parameters", "count"),
         ],
     ),
@@ -263,9 +301,16 @@ TABLES: dict[str, Table] = {
             Column("μ₂ at the start, first step", "lyapunov_log_norm.first.3", "interval", 2),
             Column("μ₂ after training, first step", "lyapunov_log_norm.last.{first}", "interval", 2),
             Column("μ₂, last", "lyapunov_log_norm.last.{last}", "interval", 2),
+            Column("Σ h ‖J‖₂", "regulariser_spectral_norm_converged.last", "interval", 2),
             Column("ln of the stretch, first", "lyapunov_local_stretch.last.{first}", "interval", 3),
             Column("last", "lyapunov_local_stretch.last.{last}", "interval", 3),
         ],
+    ),
+    "alpha_start/norms": ArmTable(
+        "alpha_start",
+        ["α"],
+        ALPHA_ROWS,
+        [Column("Σ h ‖J‖₂ at the start", "regulariser_spectral_norm_converged.first", "interval", 3)],
     ),
     "alpha/questions": QuestionTable(
         "alpha",
@@ -295,7 +340,7 @@ TABLES: dict[str, Table] = {
         ],
     ),
     "regularisers/targets": SeedTable(
-        "regularisers", REGULARISER_QUESTIONS, {"value": {}}, ("what it names", "difference"), 5
+        "regularisers", REGULARISER_QUESTIONS, {"value": {}}, ("what it names", "difference"), 5, holm=True
     ),
     "solver_steps/arms": ArmTable(
         "solver_steps",
@@ -341,12 +386,17 @@ TABLES: dict[str, Table] = {
         "overhead_law",
         ["arm", "m/k", "(L − k + m)/L"],
         [(["`blocks24`", "", "1"], {"arm": "blocks24"})]
-        + [([f"`{arm}`", f"{m / k:g}", f"{(24 - k + m) / 24:.3f}"], {"arm": arm}) for arm, (m, k) in SHORTENED.items()],
+        + [([f"`{arm}`", f"{m / k:g}", f"{(24 - k + m) / 24:.3f}"], {"arm": arm}) for arm, (m, k) in SHORTENED.items()]
+        + [([f"`blocks{left}`", "", f"{left / 24:.3f}"], {"arm": f"blocks{left}"}) for left in (16, 22)],
         [
             Column("operations a token", "cost_flops_token", "count"),
-            Column("seconds a step", "cost_step_time_p50", "sd", 3),
             Column("loss", "final_loss.valid"),
             Column("less `blocks24`", "final_loss.valid", "difference", 4, "blocks24"),
         ],
+    ),
+    "overhead_law/questions": QuestionTable(
+        "overhead_law",
+        [(f"Is a flow of {m} steps better than nothing in place of {k} layers?", arm, f"blocks{24 - k}",
+          "final_loss.valid") for arm, (m, k) in SHORTENED.items()],
     ),
 }

@@ -125,6 +125,7 @@ class SeedTable:
     titles: Sequence[str] = ("question", "difference")
     digits: int = 4
     ranges: bool = False  # all figures of the first side, from least to greatest
+    holm: bool = False  # p by Holm over the rows, too, and verdicts by it; of a table with one column
 
 
 Table = ArmTable | FactorTable | GridTable | ShareTable | QuestionTable | SeedTable

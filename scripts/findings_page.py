@@ -204,14 +204,17 @@ def mean(figures: list[float]) -> float:
     return sum(figures) / len(figures)
 
 
-def seed_cells(table: SeedTable, sides: tuple[Side, Side], where: Names, comparisons: Comparisons) -> list[str]:
-    """n, value (p) and verdict: compare reads one figure per seed and side."""
+Told = tuple[list[str], float | None]
+
+
+def seed_cells(table: SeedTable, sides: tuple[Side, Side], where: Names, comparisons: Comparisons) -> Told:
+    """n, value (p) and verdict, and p: compare reads one figure per seed and side."""
     rows = [r for r in comparisons.rows(table.finding) if all(r[leaf] == value for leaf, value in where.items())]
     both = [figures_of(rows, side) for side in sides]
     lines = [f"{arm},{seed},{mean(found)!r}\n" for arm, of in zip(("one", "other"), both, strict=True)
              for seed, found in of.items()]  # fmt: skip
     if not both[0]:
-        return ["", "", "not run"]
+        return ["", "", "not run"], None
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "figures.csv"
         file.write_text("arm,seed,final_loss.valid\n" + "".join(lines))
@@ -223,20 +226,38 @@ def seed_cells(table: SeedTable, sides: tuple[Side, Side], where: Names, compari
         value = with_half(group["all"]["mean"], half_of(group["all"]["interval"]), table.digits)
     every = [figure for found in both[0].values() for figure in found]
     beside = [f"{number(min(every), 2)} … {number(max(every), 2)}"] if table.ranges else []
-    p = probability(contrast["difference"]["p"])
-    beside += [f"p {p}"] if p else []
+    p = contrast["difference"]["p"]
+    beside += [f"p {probability(p)}"] if p is not None else []
     if beside:
         value += f" ({'; '.join(beside)})"
-    return [str(contrast["difference"]["n"]), value, verdict(contrast, table.digits)]
+    return [str(contrast["difference"]["n"]), value, verdict(contrast, table.digits)], p
+
+
+def holm(found: list[float | None]) -> list[float | None]:
+    """Of the tests of a family (Holm 1979)."""
+    known = sorted((p, place) for place, p in enumerate(found) if p is not None)
+    out: list[float | None] = [None] * len(found)
+    least = 0.0
+    for rank, (p, place) in enumerate(known):
+        least = max(least, min(1.0, (len(known) - rank) * p))
+        out[place] = least
+    return out
 
 
 def seed_table(table: SeedTable, comparisons: Comparisons) -> str:
-    rows = []
+    rows, found = [], []
     for question, named, one, other in table.rows:
-        at = [seed_cells(table, (one, other), where, comparisons) for where in table.at.values()]
-        n = dict.fromkeys(cells[0] for cells in at if cells[0])
-        rows.append([question, named, ", ".join(n), *(text for cells in at for text in cells[1:])])
+        told = [seed_cells(table, (one, other), where, comparisons) for where in table.at.values()]
+        n = dict.fromkeys(cells[0] for cells, _ in told if cells[0])
+        rows.append([question, named, ", ".join(n), *(text for cells, _ in told for text in cells[1:])])
+        found.append(told[0][1])
     titles = [title for at in table.at for title in (at, "verdict")]
+    if table.holm:
+        titles.insert(-1, "Holm p")
+        for row, p in zip(rows, holm(found), strict=True):
+            if row[-1] == "differs" and p is not None and p >= 0.05:
+                row[-1] = "differs alone, not by Holm"
+            row.insert(-1, probability(p))
     return markdown([*table.titles, "n", *titles], rows)
 
 
