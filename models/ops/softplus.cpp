@@ -20,48 +20,56 @@
 namespace depthgrid {
 namespace {
 
-class CpuSoftplus : public GraphNode<CpuSoftplus> {
- public:
-  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& input) {
-    const at::Tensor x = input.contiguous();
-    at::Tensor y = at::empty_like(x);
+/// One number after another: the bits of parameters and of depth-time networks.
+struct OneByOne {
+  static void forward(const at::Tensor& x, at::Tensor& y) {
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "softplus", [&] {
       const scalar_t* from = x.const_data_ptr<scalar_t>();
       std::transform(from, from + x.numel(), y.mutable_data_ptr<scalar_t>(), [](scalar_t v) {
         return std::max(v, scalar_t(0)) + std::log1p(std::exp(-std::abs(v)));
       });
     });
-    ctx->save_for_backward({x});
-    return y;
   }
 
-  static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
-    expect_last_derivative("softplus");
-    const at::Tensor x = ctx->get_saved_variables()[0];
-    const at::Tensor dy = grads[0].contiguous();
-    at::Tensor dx = at::empty_like(x);
+  static void backward(const at::Tensor& x, const at::Tensor& dy, at::Tensor& dx) {
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "softplus_backward", [&] {
       const scalar_t* from = x.const_data_ptr<scalar_t>();
       std::transform(from, from + x.numel(), dy.const_data_ptr<scalar_t>(),
                      dx.mutable_data_ptr<scalar_t>(),
                      [](scalar_t v, scalar_t g) { return g / (1 + std::exp(-v)); });
     });
-    return {dx};
   }
 };
 
-constexpr std::int64_t kSoftplusGrain = 1 << 14;  // least elements per thread
+/// float32 in vector registers, on several threads.
+struct InRegisters {
+  static constexpr std::int64_t kGrain = 1 << 14;  // least elements per thread
 
-class CpuSoftplusOfStates : public GraphNode<CpuSoftplusOfStates> {
+  static void forward(const at::Tensor& x, at::Tensor& y) {
+    const float* from = x.const_data_ptr<float>();
+    float* to = y.mutable_data_ptr<float>();
+    at::parallel_for(0, x.numel(), kGrain, [=](std::int64_t begin, std::int64_t end) {
+      softplus_forward(from + begin, to + begin, end - begin);
+    });
+  }
+
+  static void backward(const at::Tensor& x, const at::Tensor& dy, at::Tensor& dx) {
+    const float* place = x.const_data_ptr<float>();
+    const float* from = dy.const_data_ptr<float>();
+    float* to = dx.mutable_data_ptr<float>();
+    at::parallel_for(0, x.numel(), kGrain, [=](std::int64_t begin, std::int64_t end) {
+      softplus_backward(place + begin, from + begin, to + begin, end - begin);
+    });
+  }
+};
+
+template <class Way>
+class CpuSoftplus : public GraphNode<CpuSoftplus<Way>> {
  public:
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& input) {
     const at::Tensor x = input.contiguous();
     at::Tensor y = at::empty_like(x);
-    const float* from = x.const_data_ptr<float>();
-    float* to = y.mutable_data_ptr<float>();
-    at::parallel_for(0, x.numel(), kSoftplusGrain, [=](std::int64_t begin, std::int64_t end) {
-      softplus_forward(from + begin, to + begin, end - begin);
-    });
+    Way::forward(x, y);
     ctx->save_for_backward({x});
     return y;
   }
@@ -69,14 +77,8 @@ class CpuSoftplusOfStates : public GraphNode<CpuSoftplusOfStates> {
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
     expect_last_derivative("softplus");
     const at::Tensor x = ctx->get_saved_variables()[0];
-    const at::Tensor dy = grads[0].contiguous();
     at::Tensor dx = at::empty_like(x);
-    const float* place = x.const_data_ptr<float>();
-    const float* from = dy.const_data_ptr<float>();
-    float* to = dx.mutable_data_ptr<float>();
-    at::parallel_for(0, x.numel(), kSoftplusGrain, [=](std::int64_t begin, std::int64_t end) {
-      softplus_backward(place + begin, from + begin, to + begin, end - begin);
-    });
+    Way::backward(x, grads[0].contiguous(), dx);
     return {dx};
   }
 };
@@ -91,7 +93,7 @@ at::Tensor by_elements(const at::Tensor& x) {
 }  // namespace
 
 at::Tensor softplus(const at::Tensor& x) {
-  if (host_kernels_serve(x)) return CpuSoftplus::apply(x);
+  if (host_kernels_serve(x)) return CpuSoftplus<OneByOne>::apply(x);
   if (on_host(x)) return by_elements(x);
   // Beyond its threshold LibTorch's is x itself; at its default of 20 that is a jump of 2e-9.
   constexpr double kThreshold = 40;  // exp(-40) is below the last bit of a double
@@ -100,7 +102,7 @@ at::Tensor softplus(const at::Tensor& x) {
 
 at::Tensor softplus_of_states(const at::Tensor& x) {
   const bool own = host_kernels_serve(x) && x.scalar_type() == at::kFloat;
-  return own ? CpuSoftplusOfStates::apply(x) : depthgrid::softplus(x);
+  return own ? CpuSoftplus<InRegisters>::apply(x) : depthgrid::softplus(x);
 }
 
 }  // namespace depthgrid

@@ -108,6 +108,15 @@ std::vector<bool> signalled_in_file(const CellConfig& cell, const std::filesyste
   return signalled_axes(*source, {});
 }
 
+/// Names of its tensors that the next phase may lack.
+std::vector<std::string> training_aids_in(const SafetensorsFile& file) {
+  std::vector<std::string> out;
+  for (const SafetensorsEntry& entry : file.entries()) {
+    if (is_training_aid(entry.name)) out.push_back(entry.name);
+  }
+  return out;
+}
+
 /// "; 2 parameters HOW: a, b", or nothing.
 std::string named(const std::vector<std::string>& names, const char* how) {
   if (names.empty()) return "";
@@ -128,9 +137,6 @@ std::string StartedFrom::line() const {
 std::vector<StartedFrom> warm_start(const std::vector<const CellConfig*>& cells,
                                     const ModelOptions& options, Arena& arena,
                                     const WeightsReader& read) {
-  const std::vector<std::string> training_aids = {"contrast.scale", "contrast.bias",
-                                                  "regularisers.spectral_norm.direction",
-                                                  "regularisers.log_norm.direction"};
   std::vector<StartedFrom> out(cells.size());
   std::optional<FinalWeights> source;  // cells of a job often share one
   for (std::size_t e = 0; e < cells.size(); ++e) {
@@ -149,9 +155,9 @@ std::vector<StartedFrom> warm_start(const std::vector<const CellConfig*>& cells,
     if (cells[e]->word("model.init.layout") == "hf-gpt2") {
       load_hf_gpt2(path, options, e, arena);
     } else {
-      out[e].fresh =
-          load_weights(arena, static_cast<std::int64_t>(e), native_places(arena.layout()),
-                       SafetensorsFile(start_files(path).back()), training_aids);
+      const SafetensorsFile file(start_files(path).back());
+      out[e].fresh = load_weights(arena, static_cast<std::int64_t>(e),
+                                  native_places(arena.layout()), file, training_aids_in(file));
       clear_controls(out[e], e, arena, signalled_in_file(*cells[e], path));
     }
   }
