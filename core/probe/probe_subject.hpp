@@ -128,9 +128,7 @@ class ProbeSubject {
   /// Which of them this subject has.
   virtual bool has_spectral_norm() const { return false; }
   virtual bool has_log_norm() const { return false; }
-  virtual bool has_field() const {
-    return false;
-  }  // a Jacobian to be measured, of a flow or layers
+  virtual bool has_field() const { return false; }  // whose Jacobian norms are of
   virtual bool has_signal() const { return false; }
   virtual bool has_adjoint() const { return false; }
   virtual bool has_reversible() const { return false; }
